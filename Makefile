@@ -1,10 +1,7 @@
 # `make run` and `make test` are enough to begin: each first sets up what is missing.
 
 # ~/.local/bin: where uv puts Pythons (https://docs.astral.sh/uv/concepts/python-versions/); a new PATH may lack it.
-PYTHON ?= $(shell PATH="$$PATH:$$HOME/.local/bin"; \
-	for name in python3.12 python3.13 python3.11 python3.14 python3.15 python3 python; do \
-	$$name -c 'import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 16))' 2>/dev/null \
-	&& command -v $$name && break; done)
+PYTHON ?= $(shell PATH="$$PATH:$$HOME/.local/bin"; . .ci/pythons; fitting_python 'ensurepip, venv')
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -21,7 +18,7 @@ MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint style types test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry deb deb-test platforms icons pictures docs golden-review golden-approve translation lock clean
+.PHONY: help setup run test check lint style types test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry deb deb-test platforms icons pictures docs docs-site golden-review golden-approve translation lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -112,6 +109,12 @@ pictures: setup ## Make the pictures of README and docs from the real window
 
 docs: setup ## Regenerate the tables in docs/ from the code
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.docs
+
+docs-site: setup ## Build the docs and the API reference as a website: build/docs-site
+	@$(PIP) install --quiet --no-build-isolation -e ".[docs]"
+	@$(BIN)/python .ci/docs_site.py
+	@$(BIN)/mkdocs build --strict --quiet --config-file .ci/mkdocs.yml
+	@echo "Wrote build/docs-site/index.html"
 
 golden-review: setup ## Render the chart's golden images; build/golden/index.html shows differences
 	@$(BIN)/python -m tests.golden.review

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 _INTERRUPTED = 130
-"""As in `desktop.commands.errors`, which is not imported yet."""
+"""Repeats `desktop.commands.errors`, which is not imported yet."""
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def _replace_missing_streams() -> None:
 
 
 def _print_any_character() -> None:
-    """As a question mark where the terminal's encoding has none for it, or a file's name is not UTF-8."""
+    """Print a question mark for a character outside the terminal's encoding, or a file name that is not UTF-8."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
 

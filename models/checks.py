@@ -18,13 +18,14 @@ from models.shape import ModelShape
 _SEED = 7
 _SAMPLES = 4
 _NOISE = 0.1
-"""Standard deviation of what is added to each parameter, so that a head that starts at zero does not hide the rest."""
+"""Standard deviation of the noise added to each parameter, so that a head that starts at zero does not hide the
+rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One requirement. found: a sentence; if it is not met, with what to do. is_required: without it the model is
-    refused, or its results would mean nothing; else it is only advice."""
+    """One requirement. found: a sentence, with advice if it is not met. is_required: without it the model is refused,
+    or its results are meaningless; else it is only advice."""
 
     requirement: str
     passed: bool

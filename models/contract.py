@@ -1,7 +1,7 @@
-"""What a torch module has to be, to challenge the main model; and how one of a file or a package is found.
+"""The contract of a torch module that challenges the main model, and the search for it in a file or a package.
 
-See docs/your-own-model.md. What is loaded here is code of the user's own choice, and runs with all of the user's
-rights. A checkpoint never carries code, only the name.
+See docs/your-own-model.md. The loaded code is the user's own choice, and runs with all of the user's rights. A
+checkpoint never carries code, only the name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FILE_MODULE = "ghostcandle_model_"
 """How the names of modules that were loaded from files begin."""
 _SAMPLES = 3
 FAILURES = (Exception, SystemExit)
-"""What the code of a model may raise: it may also call `exit`."""
+"""The exceptions of a model's code, which may also call `exit`."""
 
 
 class ContractError(Exception):
@@ -98,7 +98,7 @@ def _require_corrections(made: Any, name: str, shape: tuple[int, ...]) -> None:
 
 
 class _SourceLoader(SourceFileLoader):
-    """Compiles the file each time, and writes no bytecode beside it.
+    """Compiles the file each time, and writes no bytecode.
 
     Python takes bytecode for current by the size of its source and the second it was written in: a file that is saved
     twice in one second would run as it was.

@@ -13,7 +13,7 @@ from models.shape import ModelShape
 
 
 class CandleGRU(nn.Module):
-    """As many layers as the transformer has blocks; the newest state is normalised and read by the head."""
+    """A GRU with as many layers as the transformer has blocks; the head reads the normalised newest state."""
 
     def __init__(self, shape: ModelShape) -> None:
         super().__init__()

@@ -29,7 +29,7 @@ MODELS: dict[str, ModelMaker] = {
 def build_model(name: str, shape: ModelShape, seed: int, initialisation: str = "torch") -> nn.Module:
     """A new model whose initial weights depend on `seed` alone; the global generator is not changed.
 
-    initialisation: "torch" (that of each torch module), or "by-activation" of the transformer.
+    initialisation: "torch" (each torch module's own), or "by-activation" for the transformer.
 
     Raises KeyError for a name that is not registered.
     """
@@ -41,7 +41,8 @@ def build_model(name: str, shape: ModelShape, seed: int, initialisation: str = "
 
 
 def build_with_seed(make: ModelMaker, shape: ModelShape, seed: int) -> nn.Module:
-    """The same for a model of any kind, with its own initial weights. Raises what `make` raises."""
+    """A new model of any kind, with its own initial weights, which depend on `seed` alone. Raises what `make`
+    raises."""
     with _seeded(seed):
         return make(shape)
 

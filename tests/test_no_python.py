@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_PYTHON = ROOT / ".ci" / "no_python"
@@ -67,7 +71,8 @@ def test_make_looks_for_a_python_where_uv_puts_it(machine: Path, version: str, *
     )
     shutil.copy(ROOT / "Makefile", machine)
     (machine / ".ci").mkdir()
-    shutil.copy(NO_PYTHON, machine / ".ci")
+    for script in ("no_python", "pythons"):
+        shutil.copy(NO_PYTHON.with_name(script), machine / ".ci")
     for name in ("requirements.lock", "pyproject.toml"):
         (machine / name).touch()
     done = subprocess.run(
@@ -79,3 +84,22 @@ def test_make_looks_for_a_python_where_uv_puts_it(machine: Path, version: str, *
         check=False,
     )
     assert (f"{own}/python3.15 -m venv" in done.stdout) == (version == "3.15" and has_venv), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("minor", range(10, 17))
+def test_the_scripts_accept_the_pythons_of_the_program(machine: Path, minor: int) -> None:
+    """The fake says that it is of that version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    is_accepted = SpecifierSet(project["requires-python"]).contains(f"3.{minor}.0")
+    script = f'. {NO_PYTHON.with_name("pythons")}; fitting_python os; echo "$PYTHONS"; echo "$DEBIAN_PYTHONS"'
+    for name in (f"python3.{minor}", "python3"):
+        fake = f'exec {sys.executable} -IS -c "import sys; sys.version_info = (3, {minor}, 0); $2"'
+        install(machine, {name: fake})
+        done = subprocess.run(
+            ["sh", "-c", script], env={"PATH": str(machine)}, capture_output=True, text=True, check=True
+        )
+        *found, shown, pattern = done.stdout.splitlines()
+        assert found == ([str(machine / name)] if is_accepted else []), done
+        (machine / name).unlink()
+    first, last = (int(python.removeprefix("3.")) for python in shown.split(" to "))
+    assert is_accepted == (first <= minor <= last) == bool(re.match(pattern, f"3.{minor}.5-1"))

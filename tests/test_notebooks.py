@@ -42,7 +42,7 @@ def test_evaluate_is_recomputed_to_the_last_digit(
     store_candles(tmp_path, candles)
     rigs.feed(session, candles)
     store_candles(tmp_path, [corrected])
-    session.handle(RescoreCandle(corrected.open_time_ms))
+    session.handle(RescoreCandle(corrected.open_time_ms, MARKET))
     session.close()
     names = run(NOTEBOOK, FOLDER=tmp_path, RUN=None)
     assert capsys.readouterr().out.endswith("equal to the last digit\n")

@@ -39,7 +39,9 @@ def after_deletion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Touched:
 
 
 def test_the_test_of_the_same_name_comes_first(touched: Touched) -> None:
-    assert touched.by(["core/market/feeds/ledger.py"])[0].path == "tests/core/market/feeds/test_ledger.py"
+    assert (
+        touched.by(["core/market/feeds/closed_candles.py"])[0].path == "tests/core/market/feeds/test_closed_candles.py"
+    )
 
 
 def test_a_changed_test_comes_first(touched: Touched) -> None:

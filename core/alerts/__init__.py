@@ -1,1 +1,1 @@
-"""Alerts on ghosts: when one is due, and its way to a webhook. No Qt."""
+"""Alerts on ghosts: when one is due, and its way to chats, mail and webhooks. No Qt."""

@@ -1,8 +1,4 @@
-"""Which checkpoint is the best, and which can never be.
-
-`best_of` is the rule. Three places apply it to what they hold: `CheckpointRows` as a query, `Catalog` to columns of all
-runs, and `CheckpointKeeper` to each new one.
-"""
+"""Which checkpoint is the best, and which can never be."""
 
 from __future__ import annotations
 

@@ -1,93 +1,95 @@
-"""The columns of a stored checkpoint, by the names that the browser and the filter use."""
+"""The columns of a stored checkpoint for the browser's filter and order, each in the unit that a row shows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum, auto
+from math import isfinite
 
+from core.checkpoints.best import is_wrecked
+from core.checkpoints.row import CheckpointRow
+from core.domain.candle import Interval
+from core.domain.dates import local_text
 
-class Kind(StrEnum):
-    """The type of a column, which decides how its values are compared and typed."""
-
-    NUMBER = auto()
-    SHARE = auto()
-    """A fraction; 0.01 may be typed as 1 %."""
-    BYTES = auto()
-    TIME = auto()
-    """UTC milliseconds; dates are typed."""
-    AGE = auto()
-    """Milliseconds; days, hours or minutes are typed."""
-    TEXT = auto()
-    TAGS = auto()
-    """Words; `=` tests whether one of them is equal."""
-    LINES = auto()
-    """Texts, one per line; `=` tests whether one of them is equal."""
-    FLAG = auto()
+Value = str | float | None
+NUMBER, FLAG, TEXT = "REAL", "INTEGER", "TEXT COLLATE NOCASE"
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column, with the aliases for typing it."""
+    """A column of the table `checkpoints`: its name, its type in SQLite, and its value; None is unknown."""
 
     name: str
-    kind: Kind
-    aliases: tuple[str, ...] = ()
+    type: str
+    value: Callable[[CheckpointRow], Value]
 
-    @property
-    def is_text(self) -> bool:
-        return self.kind in (Kind.TEXT, Kind.TAGS, Kind.LINES)
 
-    def parts(self, text: str) -> Sequence[str]:
-        """What `=` compares, of a text in this column."""
-        match self.kind:
-            case Kind.TAGS:
-                return text.split()
-            case Kind.LINES:
-                return text.splitlines()
-        return (text,)
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100.0 * share
+
+
+def _time(at_ms: int | None) -> str | None:
+    """``2026-11-30 14:05`` in the machine's time zone, which SQLite compares and sorts as text."""
+    return None if at_ms is None else local_text(at_ms, "%Y-%m-%d %H:%M")
+
+
+def _symbols(row: CheckpointRow) -> str:
+    return ", ".join(dict.fromkeys((row.symbol, *(market.symbol for market in row.others))))
+
+
+def _evaluated(name: str) -> Callable[[CheckpointRow], Value]:
+    return lambda row: None if row.evaluation is None else _percent(getattr(row.evaluation, name))
 
 
 COLUMNS = (
-    Column("step", Kind.NUMBER, ("steps",)),
-    Column("candle", Kind.TIME),
-    Column("when", Kind.TIME, ("saved", "time")),
-    Column("age", Kind.AGE),
-    Column("reason", Kind.TEXT),
-    Column("skill", Kind.SHARE, ("score",)),
-    Column("model_gain", Kind.SHARE, ("gain",)),
-    Column("shown_skill", Kind.SHARE, ("shown",)),
-    Column("skill_low", Kind.SHARE),
-    Column("skill_high", Kind.SHARE),
-    Column("scored", Kind.NUMBER),
-    Column("evaluated", Kind.SHARE),
-    Column("evaluated_low", Kind.SHARE),
-    Column("evaluated_high", Kind.SHARE),
-    Column("evaluated_on", Kind.TEXT),
-    Column("loss", Kind.NUMBER),
-    Column("coverage", Kind.SHARE),
-    Column("direction", Kind.SHARE),
-    Column("health", Kind.TEXT, ("gradient_health",)),
-    Column("size", Kind.BYTES),
-    Column("run", Kind.TEXT),
-    Column("venue", Kind.TEXT, ("exchange",)),
-    Column("symbol", Kind.LINES),
-    Column("interval", Kind.TEXT),
-    Column("device", Kind.TEXT),
-    Column("parent", Kind.TEXT),
-    Column("id", Kind.TEXT),
-    Column("name", Kind.TEXT),
-    Column("note", Kind.TEXT, ("notes",)),
-    Column("tags", Kind.TAGS, ("tag",)),
-    Column("pinned", Kind.FLAG),
-    Column("best", Kind.FLAG),
-    Column("in_use", Kind.FLAG),
-    Column("known_good", Kind.FLAG, ("good",)),
-    Column("verified", Kind.FLAG),
-    Column("damaged", Kind.FLAG),
-    Column("archived", Kind.FLAG),
+    Column("step", NUMBER, lambda row: row.info.step),
+    Column("candle", TEXT, lambda row: _time(row.info.candle_open_time_ms)),
+    Column("saved", TEXT, lambda row: _time(row.info.created_at_ms)),
+    Column("reason", TEXT, lambda row: row.info.reason),
+    Column("score", NUMBER, lambda row: _percent(row.info.skill)),
+    Column("score_low", NUMBER, lambda row: _percent(row.info.skill_low)),
+    Column("score_high", NUMBER, lambda row: _percent(row.info.skill_high)),
+    Column("scored", NUMBER, lambda row: row.info.scored),
+    Column("model_adds", NUMBER, lambda row: _percent(row.info.model_gain)),
+    Column("ghost_skill", NUMBER, lambda row: _percent(row.info.shown_skill)),
+    Column("evaluated", NUMBER, _evaluated("close_skill")),
+    Column("evaluated_low", NUMBER, _evaluated("close_low")),
+    Column("evaluated_high", NUMBER, _evaluated("close_high")),
+    Column("evaluated_on", TEXT, lambda row: None if row.evaluation is None else row.evaluation.file),
+    Column("loss", NUMBER, lambda row: row.info.loss),
+    Column("coverage", NUMBER, lambda row: _percent(row.info.coverage)),
+    Column("direction", NUMBER, lambda row: _percent(row.info.direction)),
+    Column("gradients", TEXT, lambda row: row.info.health),
+    Column("size", NUMBER, lambda row: row.info.size_bytes / 1e6),
+    Column("run", TEXT, lambda row: row.info.run_id),
+    Column("symbol", TEXT, _symbols),
+    Column("venue", TEXT, lambda row: row.venue),
+    Column("interval", TEXT, lambda row: str(Interval(row.interval_ms))),
+    Column("device", TEXT, lambda row: row.info.device),
+    Column("parent", TEXT, lambda row: row.info.parent_id),
+    Column("name", TEXT, lambda row: row.info.name),
+    Column("tags", TEXT, lambda row: ", ".join(row.info.tags)),
+    Column("note", TEXT, lambda row: row.info.note),
+    Column("pinned", FLAG, lambda row: row.info.is_pinned),
+    Column("best", FLAG, lambda row: row.info.is_best),
+    Column("in_use", FLAG, lambda row: row.info.is_in_use),
+    Column("known_good", FLAG, lambda row: not is_wrecked(row.info)),
+    Column("verified", FLAG, lambda row: row.info.verified_at_ms is not None and not row.info.fault),
+    Column("damaged", FLAG, lambda row: bool(row.info.fault)),
+    Column("archived", FLAG, lambda row: row.is_archived),
 )
-"""Every column of the filter, in the order of the suggestions."""
+"""The names that a filter may use besides `AGE`, in the order of the suggestions."""
+AGE = "age"
+"""Days since a checkpoint was saved, at the moment of the query."""
+NAMES = (*(column.name for column in COLUMNS), AGE)
+FLAGS = frozenset(column.name for column in COLUMNS if column.type == FLAG)
+QUALITY = frozenset(
+    {
+        *("score", "score_low", "score_high", "ghost_skill", "model_adds", "loss", "coverage", "direction"),
+        *("evaluated", "evaluated_low", "evaluated_high"),
+    }
+)
+"""Columns that measure a checkpoint's quality."""
 
 REASON_TEXTS = {
     "periodic": "Periodic",
@@ -101,9 +103,37 @@ REASON_TEXTS = {
 }
 
 
-BY_NAME = {name: column for column in COLUMNS for name in (column.name, *column.aliases)}
-
-
 def reason_text(reason: str) -> str:
-    """Display text of the reason for saving."""
     return REASON_TEXTS.get(reason, reason.capitalize())
+
+
+def _searched(row: CheckpointRow) -> str:
+    """The text that plain words are searched in, case-folded."""
+    info = row.info
+    marks = ("pinned" * info.is_pinned, "best" * info.is_best, "in use" * info.is_in_use)
+    texts = (info.reason, reason_text(info.reason), info.health, info.run_id, _symbols(row), info.device, info.name)
+    return "\n".join((f"{info.step} {info.step:,}", *marks, *filter(None, texts), info.note, *info.tags)).casefold()
+
+
+_STORED = (
+    Column("id", "TEXT PRIMARY KEY", lambda row: row.info.checkpoint_id),
+    *COLUMNS,
+    Column("sequence", FLAG, lambda row: row.sequence),
+    Column("saved_ms", FLAG, lambda row: row.info.created_at_ms),
+    Column("interval_ms", FLAG, lambda row: row.interval_ms),
+    Column("verified_at", FLAG, lambda row: None if row.info.fault else row.info.verified_at_ms),
+    Column("searched", "TEXT", _searched),
+)
+TABLE = f"""
+CREATE TABLE checkpoints ({", ".join(f"{column.name} {column.type}" for column in _STORED)}) WITHOUT ROWID;
+CREATE INDEX checkpoints_by_run ON checkpoints (run, sequence);
+"""
+INSERT = f"INSERT OR REPLACE INTO checkpoints VALUES ({', '.join('?' * len(_STORED))})"
+
+
+def values(row: CheckpointRow) -> tuple[Value, ...]:
+    """A row of the table `checkpoints`. A number that is not finite, and an empty text, are unknown."""
+    stored = (column.value(row) for column in _STORED)
+    return tuple(
+        None if value == "" or (isinstance(value, float) and not isfinite(value)) else value for value in stored
+    )

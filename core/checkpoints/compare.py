@@ -16,7 +16,6 @@ class SettingRow:
 
     @property
     def differs(self) -> bool:
-        """Whether two known values differ."""
         return len({value for value in self.values if value is not None}) > 1
 
 
@@ -27,7 +26,7 @@ _RIGHT_COVERAGE = 0.9
 def best_index(name: str, values: Sequence[float | None]) -> int | None:
     """The index of the best value; None for a single one, for equal ones, and for a metric without a better direction.
 
-    name: of the metric. values: None where it is unknown.
+    name: the metric. values: None if unknown.
     """
     if name == "coverage":
         merits = [None if value is None else -abs(value - _RIGHT_COVERAGE) for value in values]

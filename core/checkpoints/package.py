@@ -1,11 +1,7 @@
-"""A checkpoint exported as a folder: the weights, a README, a card for programs, and checksums.
-
-What comes in is hostile until it was checked: nothing of it reaches the data folder before all of it was.
-"""
+"""A checkpoint exported as a folder: the weights, a card for programs, and a README."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 import shutil
@@ -15,26 +11,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import reason_text
-from core.checkpoints.weight_file import (
-    PICKLE_SUFFIXES,
-    BadFileError,
-    Watch,
-    look_into,
-    read_description,
-    read_plain,
-    read_whole,
-)
+from core.checkpoints.row import CheckpointRow
+from core.checkpoints.weight_file import BadFileError, read_model_description, read_plain, read_verified
 from core.domain.candle import Interval
 from core.domain.challenger_sources import source_of
-from core.domain.checkpoint_info import CheckpointInfo
 from core.files.durable import write_durably
 
 FORM = 1
-WEIGHTS, CARD, README, SUMS = "weights.safetensors", "card.json", "README.md", "SHA256SUMS"
+WEIGHTS, CARD, README = "weights.safetensors", "card.json", "README.md"
 _LARGEST_CARD = 1024**2
-_MOST_FILES = 50
 _MOST_MARKETS = 1_000
 
 _Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
@@ -57,7 +43,7 @@ class OtherMarket(BaseModel):
 
 
 class Card(BaseModel):
-    """The machine-readable description of an exported checkpoint. All fields are bounded."""
+    """The machine-readable description of an exported checkpoint. Ids and symbols name folders, so they are bounded."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -95,56 +81,50 @@ class Card(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A valid folder: its card, and the bytes of its weights."""
+    """The contents of an exported folder: its card, and the bytes of its weights."""
 
     card: Card
     weights: bytes
 
 
-def card_of(kept: CheckpointRow, settings: dict[str, Any] | None) -> Card:
+def card_of(row: CheckpointRow, settings: dict[str, Any] | None) -> Card:
     """The card of a stored checkpoint. settings: those in force when it was saved, if known."""
-    info = kept.info
+    info = row.info
     own = {name: getattr(info, name) for name in Card.model_fields if hasattr(info, name)}
-    market: dict[str, Any] = {"venue": kept.venue, "symbol": kept.symbol, "interval": str(Interval(kept.interval_ms))}
-    market["other_markets"] = [{"venue": each.venue, "symbol": each.symbol} for each in kept.others]
+    market: dict[str, Any] = {"venue": row.venue, "symbol": row.symbol, "interval": str(Interval(row.interval_ms))}
+    market["other_markets"] = [{"venue": each.venue, "symbol": each.symbol} for each in row.others]
     return Card.model_validate({**own, **market, "tags": list(info.tags), "settings": settings, "form": FORM})
 
 
-def folder_name(kept: CheckpointRow) -> str:
+def folder_name(row: CheckpointRow) -> str:
     """A folder name in characters that every file system supports."""
-    symbol = "".join(letter if letter.isalnum() else "-" for letter in kept.symbol[:40])
-    return f"{symbol}-{Interval(kept.interval_ms)}-step-{kept.info.step}-{kept.info.checkpoint_id[-6:]}"
+    symbol = "".join(letter if letter.isalnum() else "-" for letter in row.symbol[:40])
+    return f"{symbol}-{Interval(row.interval_ms)}-step-{row.info.step}-{row.info.checkpoint_id[-6:]}"
 
 
-def export(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
+def export(row: CheckpointRow, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
     """Write the checkpoint whose weights are `file` into a new folder in `into`. Returns that folder.
 
-    Raises BadFileError, with a sentence, where the weights are damaged, or the place is taken or cannot be written;
+    Raises BadFileError, with a sentence, if the weights are damaged, or the place is taken or cannot be written;
     nothing is left behind then.
     """
-    target, settings = into / folder_name(kept), None if settings is None else _without_paths(settings)
-    weights = read_whole(file, kept.info.sha256)
+    target = into / folder_name(row)
+    weights = read_verified(file, row.info.sha256)
     if target.exists():
         raise BadFileError(f"{target} already exists and was not changed. Choose another folder, or move it.")
     try:
-        card = card_of(kept, settings).model_dump_json(indent=2).encode() + b"\n"
+        card = card_of(row, None if settings is None else _without_paths(settings))
     except ValidationError as error:
         raise BadFileError(f"{target.name} cannot be exported: its description is invalid ({_what(error)}).") from error
-    markets = len(read_description(weights, target.name).get("markets", ()))
-    readme = _readme(kept, settings, max(0, markets - 1)).encode()
-    files = {WEIGHTS: weights, CARD: card, README: readme}
-    files[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()).encode()
+    files = {WEIGHTS: weights, CARD: card.model_dump_json(indent=2).encode() + b"\n", README: _readme(card).encode()}
+    temporary = into / f".export-{secrets.token_hex(4)}"
     try:
-        temporary = into / f".export-{secrets.token_hex(4)}"
         temporary.mkdir()
-        try:
-            for name, data in files.items():
-                write_durably(temporary / name, data, is_private=False)
-            temporary.rename(target)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
+        for name, data in files.items():
+            write_durably(temporary / name, data, is_private=False)
+        temporary.rename(target)
     except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
         raise BadFileError(
             f"{target} could not be written ({error.strerror or error}). Choose another folder."
         ) from error
@@ -152,7 +132,7 @@ def export(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, int
 
 
 def _without_paths(settings: dict[str, Any]) -> dict[str, Any]:
-    """Where files lie, and what a challenger's command is given, say more than a stranger should know."""
+    """The settings without file paths and challengers' commands, which reveal too much to a stranger."""
     shown, model, market = dict(settings), settings.get("model"), settings.get("market")  # an import's: anything
     if isinstance(model, dict) and isinstance(challengers := model.get("challengers"), list):
         shown["model"] = model | {"challengers": [name for each in challengers if (name := _name_of(each))]}
@@ -168,111 +148,57 @@ def _name_of(challenger: object) -> str | None:
         return None
 
 
-def read(folder: Path, watch: Watch = lambda done, total: None) -> Package:
-    """Validate and read a folder supposedly written by `export`. Raises BadFileError, with a sentence.
+def read(folder: Path) -> Package:
+    """Read a folder written by `export`. Raises BadFileError, with a sentence.
 
-    watch: as that of `weight_file.read_plain`, of the weights.
+    Whether the weights fit the model that they describe is known when they are restored: the trainer has the model.
     """
-    names = _names(folder)
-    for name in names:
-        if Path(name).suffix.lower() in PICKLE_SUFFIXES:
-            raise BadFileError(
-                f"{name} may be a pickle; such files can run code. Nothing of {folder.name} was imported."
-            )
-    for needed in (CARD, WEIGHTS):
-        if needed not in names:
-            raise BadFileError(f"{folder.name} has no {needed}, so it is not an exported checkpoint.")
-    card = _card(folder / CARD)
-    weights = read_whole(folder / WEIGHTS, card.sha256, watch)
-    if len(weights) != card.size_bytes:
-        raise BadFileError(f"{WEIGHTS} is {len(weights):,} bytes long, its card says {card.size_bytes:,}.")
-    description = look_into(weights, WEIGHTS)
-    if card.settings is not None:
-        said = card.settings.get("model")
-        stored = description["model"]
-        if not isinstance(said, dict) or any(said.get(name) != value for name, value in stored.items()):
-            raise BadFileError(f"The card of {folder.name} describes another model than {WEIGHTS}.")
+    if not (folder / CARD).exists():
+        raise BadFileError(f"{folder.name} has no {CARD}, so it is not an exported checkpoint.")
+    try:
+        card = Card.model_validate_json(read_plain(folder / CARD, _LARGEST_CARD))
+    except ValidationError as error:
+        raise BadFileError(f"{CARD} is not a checkpoint's card: {_what(error)}.") from error
+    weights = read_verified(folder / WEIGHTS, card.sha256)
+    read_model_description(folder / WEIGHTS)
     return Package(card, weights)
 
 
-def _names(folder: Path) -> set[str]:
-    try:
-        names = {path.name for _, path in zip(range(_MOST_FILES + 1), folder.iterdir(), strict=False)}
-    except OSError as error:
-        raise BadFileError(f"{folder} cannot be read ({error.strerror or error}).") from error
-    if len(names) > _MOST_FILES:
-        raise BadFileError(f"{folder.name} holds more than {_MOST_FILES} files, so it is not an exported checkpoint.")
-    return names
-
-
-def _card(path: Path) -> Card:
-    try:
-        return Card.model_validate_json(read_plain(path, _LARGEST_CARD, "card"))
-    except (ValidationError, RecursionError) as error:
-        raise BadFileError(f"{path.name} is not a checkpoint's card: {_what(error)}.") from error
-
-
-def _what(error: ValidationError | RecursionError) -> str:
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
+def _what(error: ValidationError) -> str:
     first = error.errors(include_input=False, include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"])
     return f"{place}: {first['msg']}"[:200] if place else str(first["msg"])[:200]
 
 
-def _readme(kept: CheckpointRow, settings: dict[str, Any] | None, others: int) -> str:
-    """others: how many a model of several markets has besides the one that its run is named after."""
-    info = kept.info
-
-    def number(value: float | None, unit: str = "") -> str:
-        return "not measured" if value is None else f"{value:.4g}{unit}"
-
-    def percent(value: float | None) -> str:
-        return number(None if value is None else 100.0 * value, " %")
-
-    def over_window(value: float | None) -> str:
-        """The candles that score windows have at most; how many there were is not stored."""
-        return percent(value) if value is None else f"{percent(value)}, over at most 300 candles"
-
-    interval = ""
-    if info.skill_low is not None and info.skill_high is not None:
-        interval = f" (95 % interval {percent(info.skill_low)} to {percent(info.skill_high)})"
+def _readme(card: Card) -> str:
+    others = [market.symbol for market in card.other_markets]
     rows = (
-        ("Market", f"{kept.symbol}, {Interval(kept.interval_ms)}, {kept.venue}{_and_others(others)}"),
-        *((("Other markets", ", ".join(f"{each.symbol} ({each.venue})" for each in kept.others)),) * bool(kept.others)),
-        ("Run", info.run_id),
-        ("Checkpoint", info.checkpoint_id),
-        ("Steps", f"{info.step:,}"),
-        ("Why it was saved", reason_text(info.reason)),
-        ("Score of the model", _score(percent(info.skill) + interval, info)),
-        ("Skill of the ghosts", over_window(info.shown_skill)),
-        ("What the model adds to it", over_window(info.model_gain)),
-        ("Coverage of the 90 % band", over_window(info.coverage)),
-        ("Direction", over_window(info.direction)),
-        ("Training loss", number(info.loss)),
-        ("Gradients", info.health or "not known"),
-        ("Device", info.device or "not known"),
-        ("Weights", f"{WEIGHTS}, {info.size_bytes:,} bytes, sha256 {info.sha256}"),
+        ("Markets", ", ".join((card.symbol, *others)) + f"; {card.interval}, {card.venue}"),
+        ("Run", card.run_id),
+        ("Steps", f"{card.step:,}"),
+        ("Why it was saved", reason_text(card.reason)),
+        ("Score of the model", _score(card)),
+        ("Training loss", "not measured" if card.loss is None else f"{card.loss:.4g}"),
+        ("Weights", f"{WEIGHTS}, {card.size_bytes:,} bytes, sha256 {card.sha256}"),
+        ("Tags", ", ".join(card.tags)),
+        ("Note", card.note),
     )
-    lines = [f"# {info.name or f'Checkpoint of step {info.step:,}'}", ""]
-    lines += ["A Ghostcandle checkpoint. Import it with the checkpoint browser's *Import*.", ""]
-    lines += ["| what | value |", "|---|---|", *(f"| {what} | {_cell(value)} |" for what, value in rows), ""]
-    if info.note:
-        lines += [f"Note: {_cell(info.note)}", ""]
-    if info.tags:
-        lines += [f"Tags: {_cell(', '.join(info.tags))}", ""]
-    if settings is not None:
-        lines += ["## Settings", "", "```json", json.dumps(settings, indent=2), "```", ""]
+    lines = [f"# {_cell(card.name) or f'Checkpoint of step {card.step:,}'}", ""]
+    lines += [f"A Ghostcandle checkpoint, for *Import* of the checkpoint browser. {CARD} has all figures.", ""]
+    lines += ["| what | value |", "|---|---|", *(f"| {what} | {_cell(value)} |" for what, value in rows if value), ""]
+    if card.settings is not None:
+        lines += ["## Settings", "", "```json", json.dumps(card.settings, indent=2), "```", ""]
     return "\n".join(lines)
 
 
-def _and_others(count: int) -> str:
-    return "" if count == 0 else f"; and {count} more: one model, and its scores are means over all {count + 1} markets"
-
-
-def _score(text: str, info: CheckpointInfo) -> str:
-    """With the candles that it is of; without a score, those that were too few."""
-    return f"{text}, {info.scored:,} candles scored" if info.skill is None else f"{text}, over {info.scored:,} candles"
+def _score(card: Card) -> str:
+    """The score with its number of candles; without a score, the number that was too few."""
+    if card.skill is None:
+        return f"not measured, {card.scored:,} candles scored"
+    interval = ""
+    if card.skill_low is not None and card.skill_high is not None:
+        interval = f" (95 % interval {100 * card.skill_low:.4g} to {100 * card.skill_high:.4g})"
+    return f"{100 * card.skill:.4g} %{interval}, over {card.scored:,} candles"
 
 
 def _cell(text: str) -> str:

@@ -15,8 +15,8 @@ _NAMES = ("learned_until_ms", "seen_until_ms")
 def learned_until_ms(metadata: Mapping[str, Any], newest_open_ms: int, interval: Interval) -> int:
     """The close of the newest candle that the weights may have learned from, in any run.
 
-    metadata: of the weight file; what the weights learned before they came into their run is in it. newest_open_ms: the
-    newest candle that their run had taken, of this interval. The later moment counts, should the two differ.
+    metadata: the weight file's, with the candles learned before this run. newest_open_ms: the newest candle of their
+    run, with this interval. If the two differ, the later one counts.
     """
     stored = [metadata.get(name) for name in _NAMES]
     opened = [newest_open_ms, metadata.get("position_ms")]

@@ -41,11 +41,11 @@ def reasons_to_keep(
     in_use: Collection[str] = (),
     offered: str | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """By id, in the order of the rows: short reasons to keep each checkpoint; without a reason it is deleted.
+    """Short reasons to keep each checkpoint, by id in the order of the rows; without a reason it is deleted.
 
     The best, the newest, the newest known good, the newest healthy ones, and the one saved before the newest change of
     settings are always kept, so that a failing run cannot displace good checkpoints. The rows come as
-    `CheckpointRows.list` gives them. in_use: further ones that are in use, or open in the window. offered: the one
+    `CheckpointRows.list` returns them. in_use: other checkpoints in use, or open in the window. offered: the checkpoint
     offered for recovery from divergence.
     """
     good = [info for info in newest_first if info.is_known_good]
@@ -55,7 +55,9 @@ def reasons_to_keep(
     best = _ids(by_skill(newest_first)[: max(1, rules.keep_best)])
     champion = best_of(newest_first)
     lowest = lowest_loss_of(newest_first)
-    spaced = _spaced(newest_first, rules.keep_every_steps)
+    # The first checkpoint of each interval of steps, which does not change as others are added.
+    every = rules.keep_every_steps
+    spaced = {(info.run_id, info.step // every): info.checkpoint_id for info in newest_first} if every > 0 else {}
     kept_since_ms = now_ms - rules.keep_hours * _HOUR_MS
 
     def reasons(info: CheckpointInfo) -> tuple[str, ...]:
@@ -74,7 +76,7 @@ def reasons_to_keep(
             ("among the newest healthy", id_ in healthiest and info.health == Disease.HEALTHY),
             ("too few healthy ones", id_ in healthiest and info.health != Disease.HEALTHY),
             ("saved before a setting was changed", before_change is info),
-            (f"one in {rules.keep_every_steps:,} steps", id_ in spaced),
+            (f"one in {rules.keep_every_steps:,} steps", id_ in spaced.values()),
             (f"younger than {rules.keep_hours:,} h", rules.keep_hours > 0 and info.created_at_ms > kept_since_ms),
         )
         return tuple(words for words, holds in held if holds)
@@ -94,17 +96,9 @@ def checkpoints_to_delete(
     return tuple(id_ for id_, held in reversed(reasons.items()) if not held)
 
 
-def _spaced(newest_first: Sequence[CheckpointInfo], every_steps: int) -> set[str]:
-    """The first checkpoint of each interval of steps, which does not change as others are added."""
-    if every_steps <= 0:
-        return set()
-    first = {(info.run_id, info.step // every_steps): info.checkpoint_id for info in newest_first}
-    return set(first.values())
-
-
 def _healthy_first(newest_first: Sequence[CheckpointInfo], offered: str | None) -> list[CheckpointInfo]:
-    """The known good checkpoints: the healthy ones, then those of unknown health, then the diverged ones; newest first
-    in each group. Those newer than the offered one belong to the state to recover from."""
+    """The known good checkpoints: healthy ones, ones of unknown health, diverged ones; newest first in each group.
+    Checkpoints newer than the offered one belong to the state to recover from."""
     place = next((place for place, info in enumerate(newest_first) if info.checkpoint_id == offered), 0)
     wrecked = _ids(newest_first[:place]) | _ids([info for info in newest_first if info.health == Disease.DIVERGED])
 

@@ -79,7 +79,7 @@ class Market:
 
     @classmethod
     def parse(cls, text: str) -> Market:
-        """Read what `str` writes. Raises ValueError for anything else."""
+        """Parse the output of `str`. Raises ValueError for anything else."""
         match = _MARKET_PATTERN.fullmatch(text)
         if match is None:
             raise ValueError(f"'{text}' is not a market; try BTC/USDT 1m (binance)")

@@ -16,7 +16,7 @@ from core.domain.pyramid import COLUMNS, Pyramid
 
 _FIRST_CAPACITY = 1024
 _SPARE_SHARE = 8
-"""A series built from columns reserves an eighth more, so that the first appends do not copy all of it."""
+"""A series built from columns reserves an eighth more, so that the first appends do not copy everything."""
 _SCANNED_AT_MOST = 16_384
 """Candles, or cells of the pyramid, of which the extremes are found in some microseconds."""
 _CHANGES_KEPT = 4_096
@@ -51,7 +51,7 @@ class CandleSeries:
     def from_columns(cls, interval: Interval, open_time_ms: TimeArray, values: FloatArray) -> CandleSeries:
         """A series of n candles, copied from times, shape (n,), and open, high, low, close, volume, shape (5, n).
 
-        Raises ValueError where the times do not ascend, a number is not finite, or the shapes do not fit.
+        Raises ValueError if the times do not ascend, a number is not finite, or the shapes do not fit.
         """
         _check(open_time_ms, values)
         backwards = np.flatnonzero(np.diff(open_time_ms) <= 0)
@@ -80,27 +80,27 @@ class CandleSeries:
         return (self[index] for index in range(self._size))
 
     @property
-    def open_time_ms(self) -> NDArray[np.int64]:
+    def open_time_ms(self) -> TimeArray:
         return self._view(self._time)
 
     @property
-    def open(self) -> NDArray[np.float64]:
+    def open(self) -> FloatArray:
         return self._view(self._values[0])
 
     @property
-    def high(self) -> NDArray[np.float64]:
+    def high(self) -> FloatArray:
         return self._view(self._values[1])
 
     @property
-    def low(self) -> NDArray[np.float64]:
+    def low(self) -> FloatArray:
         return self._view(self._values[2])
 
     @property
-    def close(self) -> NDArray[np.float64]:
+    def close(self) -> FloatArray:
         return self._view(self._values[3])
 
     @property
-    def volume(self) -> NDArray[np.float64]:
+    def volume(self) -> FloatArray:
         return self._view(self._values[4])
 
     def index_at(self, open_time_ms: int) -> int | None:
@@ -132,7 +132,7 @@ class CandleSeries:
         return view
 
     def extremes(self, first: int, stop: int) -> tuple[float, float] | None:
-        """The lowest low and the highest high of the candles first..stop - 1; None where there are none."""
+        """The lowest low and the highest high of the candles first..stop - 1; None if there are none."""
         if first >= stop:
             return None
         number = ((stop - first) // _SCANNED_AT_MOST).bit_length()
@@ -188,9 +188,9 @@ class CandleSeries:
         self.extend_columns(times, np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS)).T)
 
     def extend_columns(self, open_time_ms: TimeArray, values: FloatArray) -> None:
-        """Add n candles in any order, given as in `from_columns`; of two with the same opening time the later wins.
+        """Add n candles in any order, given as in `from_columns`; for equal opening times the later wins.
 
-        Raises ValueError where a number is not finite or the shapes do not fit; the series is unchanged then.
+        Raises ValueError if a number is not finite or the shapes do not fit; the series is unchanged then.
         """
         _check(open_time_ms, values)
         if open_time_ms.size == 0:
@@ -288,7 +288,9 @@ class PastSeries(CandleSeries):
 
     def show(self, whole: CandleSeries, count: int) -> None:
         """Show the first `count` candles of a series. Call it again after that series has changed."""
-        is_same = whole is self._whole and self._is_as_followed(whole, min(count, self._size))
+        both = min(count, self._size)
+        changes = whole.changes_since(self._followed) if whole is self._whole else None
+        is_same = changes is not None and all(whole.insertion_index(first_ms) >= both for first_ms, _ in changes)
         former, self._size = self._size, count
         self._whole, self._followed, self.interval = whole, whole.version, whole.interval
         self._time, self._values = whole._time, whole._values
@@ -310,13 +312,6 @@ class PastSeries(CandleSeries):
             self._changes.clear()
             self.version += 1
 
-    def _is_as_followed(self, whole: CandleSeries, count: int) -> bool:
-        """Whether the first `count` candles are unchanged."""
-        changes = whole.changes_since(self._followed)
-        if changes is None:
-            return False
-        return all(whole.insertion_index(first_ms) >= count for first_ms, _ in changes)
-
 
 def _check(open_time_ms: TimeArray, values: FloatArray) -> None:
     if open_time_ms.ndim != 1 or values.shape != (len(COLUMNS), open_time_ms.size):
@@ -326,11 +321,11 @@ def _check(open_time_ms: TimeArray, values: FloatArray) -> None:
         )
     if not np.isfinite(values).all():
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])
-        raise ValueError(f"a candle holds finite numbers only; that of {open_time_ms[place]} ms does not")
+        raise ValueError(f"a candle holds finite numbers only; the candle of {open_time_ms[place]} ms does not")
 
 
 def _ascending(times: TimeArray, values: FloatArray) -> tuple[TimeArray, FloatArray]:
-    """By time, and of several with the same time the last one given."""
+    """Sort by time; for equal times the last candle wins."""
     if (np.diff(times) > 0).all():
         return times, values
     order = np.argsort(times, kind="stable")

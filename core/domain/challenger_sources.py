@@ -21,8 +21,8 @@ class ChallengerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChallengerSource:
-    """name: what it is called in tables and checkpoints. file: where its class of that name is; None: a registered or
-    an installed model. command: of a process that forecasts, with its arguments; empty: it is no process."""
+    """name: as shown in tables and checkpoints. file: the file with its class of that name; None: a registered or an
+    installed model. command: the command of a forecasting process, with its arguments; empty: no process."""
 
     name: str
     file: str | None = None
@@ -30,8 +30,8 @@ class ChallengerSource:
 
 
 def source_of(wanted: str) -> ChallengerSource:
-    """From ``gru``, ``path/own.py:OwnModel``, ``process:python own.py`` or ``name=process:python own.py``. Raises
-    ValueError, in a sentence."""
+    """Parse ``gru``, ``path/own.py:OwnModel``, ``process:python own.py`` or ``name=process:python own.py``. Raises
+    ValueError with a sentence."""
     process = _PROCESS.fullmatch(wanted)
     if process is not None:
         command = _split(process["command"])
@@ -53,7 +53,7 @@ def as_command(words: Sequence[str]) -> str:
 
 
 def _split(command: str) -> tuple[str, ...]:
-    """As the system's shell does: on Windows a backslash is one, and quotes are double."""
+    """Split a command as the system's shell does: on Windows a backslash is a character, and quotes are double."""
     lexer = shlex.shlex(command, posix=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     if os.name != "posix":
@@ -68,7 +68,7 @@ def _split(command: str) -> tuple[str, ...]:
 
 
 def _name_of(command: tuple[str, ...]) -> str:
-    """That of its script."""
+    """A challenger's name, from its script. Raises ValueError, in a sentence, if the script's name is none."""
     script = script_of(command)
     name = re.sub(r"[^A-Za-z0-9_-]", "_", Path(script).stem)[:40]
     if _NAME.fullmatch(name) is None:
@@ -88,7 +88,7 @@ def column_of(name: str) -> str:
 
 
 def names_of(wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """What these challengers are called. Raises ValueError, in a sentence, also if two have one name, or names that are
+    """The names of these challengers. Raises ValueError, in a sentence, also if two have one name, or names that are
     the same column."""
     names = tuple(source_of(each).name for each in wanted)
     columns = [column_of(name) for name in names]

@@ -17,11 +17,11 @@ class CheckpointInfo:
     reason: str
     """periodic, best, pause, restore, change (saved before a change of settings), manual or exit"""
     skill: float | None
-    """Of the model alone, close and range in equal parts, against the reference; see `online.checkpoint_score`."""
+    """Skill of the model alone against the reference, close and range in equal parts; see `online.checkpoint_score`."""
     skill_low: float | None
     skill_high: float | None
     scored: int
-    """The candles of `skill`, at most 300; where it is None, those scored so far."""
+    """Candles of `skill`, at most 300; if that is None, candles scored so far."""
     loss: float | None
     file: str
     """Relative to the data folder."""

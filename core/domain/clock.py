@@ -1,4 +1,4 @@
-"""The only place that reads the time. Everything else is given a `Clock`, so that tests control it."""
+"""The only place that reads the time. Everything else receives a `Clock`, so that tests control it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's clock."""
-
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
 

@@ -27,5 +27,5 @@ def in_words(seconds: float) -> str:
 
 
 def decimal_text(number: float) -> str:
-    """To three digits and without an exponent, as fields of the window show it: ``0.000015``."""
+    """The number to three digits without an exponent, as fields of the window show it: ``0.000015``."""
     return f"{Decimal(f'{number:.3g}'):f}"

@@ -1,13 +1,13 @@
-"""Times as text, also after the year 9999, where Python's calendar ends and a wrong clock may be."""
+"""Formats times as text, also after the year 9999, the end of Python's calendar, which a wrong clock may pass."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
 YEAR_1990_MS = 631_152_000_000
-"""Of earlier candles files have days only, so a number that would be an earlier moment is of a day, or is none."""
+"""Files date earlier candles by day only, so a number that would be an earlier moment is a day, or no time."""
 YEAR_2010_MS = 1_262_304_000_000
-"""Before the first exchange: an earlier time in its answer is in another unit, or of a broken answer."""
+"""A time before the first exchange: an earlier time in its answer is in another unit, or the answer is broken."""
 _CYCLE_YEARS, _CYCLE_MS = 400, 146_097 * 86_400_000
 """The Gregorian calendar repeats after 400 years, days of the week included."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -7,13 +7,13 @@ from enum import StrEnum
 
 
 class NonFiniteOrigin(StrEnum):
-    """Where a number that is not finite first appeared in a step."""
+    """The part of a step in which a non-finite number first appeared."""
 
     INPUT = "input"
     LOSS = "loss"
     GRADIENTS = "gradients"
     PARAMETERS = "parameters"
-    """Not finite before the step, or after its update."""
+    """Parameters that were not finite before the step, or after its update."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class GradientStatistics:
     """The gradient statistics of one step; skipped steps have them too."""
 
     layers: tuple[LayerStatistics, ...]
-    """In the order of `TrainerReady.layers`: from the input to the output."""
+    """Layers in the order of `TrainerReady.layers`: from the input to the output."""
     norm_after: float | None
     """Total 2-norm after clipping."""
     parameter_norm: float | None
@@ -97,7 +97,7 @@ class Diagnosis:
     evidence: str
     """A sentence with the numbers behind the diagnosis."""
     advice: str
-    """A sentence: what to change first, and why. Empty if nothing needs to be done."""
+    """A sentence with the first remedy, and its reason. Empty if nothing needs to be done."""
     change: SettingChange | None = None
     """Applied by the button in the Gradients dock; None if no setting would help."""
     layers: tuple[str, ...] = ()

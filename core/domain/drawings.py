@@ -7,10 +7,9 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.domain.plain_text import plain
-from core.domain.validation import HIGHEST_PRICE, LOWEST_PRICE
+from core.domain.candle_faults import HIGHEST_PRICE, LOWEST_PRICE
+from core.domain.plain_text import LONGEST_LABEL, plain
 
-LONGEST_TEXT = 120
 WIDEST_PX = 4
 MOST_DRAWINGS = 200
 """Per market."""
@@ -55,7 +54,7 @@ class Drawing:
     text: str = ""
     """The words of a text drawing; empty for other kinds."""
     colour: str = ""
-    """As #rrggbb; empty: the theme's colour."""
+    """#rrggbb, or empty: the theme's colour."""
     width_px: int = 1
     """Line width in logical pixels; also scales a text."""
     created_at_ms: int = 0
@@ -75,7 +74,7 @@ class Drawing:
 
 def text_of(text: str) -> str:
     """Typed or stored text as one line of plain text, cut to the longest length."""
-    return " ".join(plain(text, LONGEST_TEXT).split())
+    return " ".join(plain(text, LONGEST_LABEL).split())
 
 
 def fibonacci_prices(drawing: Drawing) -> tuple[float, ...]:

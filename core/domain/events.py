@@ -9,7 +9,7 @@ from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, GradientStatistics
 from core.domain.incident_kinds import IncidentKind
-from core.domain.regimes import MarketConditions
+from core.domain.regimes import RegimeProbabilities
 
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""
@@ -38,8 +38,6 @@ class ForecastGroup(StrEnum):
 
 
 class TrainerState(StrEnum):
-    """What the trainer is doing."""
-
     STARTING = "starting"
     CATCHING_UP = "catching up"
     TRAINING = "training"
@@ -75,7 +73,7 @@ class Estimate:
 
     @property
     def ci95(self) -> list[float] | None:
-        """The interval, fit for JSON."""
+        """The interval as a list, for JSON."""
         return None if self.low is None or self.high is None else [self.low, self.high]
 
 
@@ -97,11 +95,11 @@ class Ghost:
 
 @dataclass(frozen=True, slots=True)
 class ExpertForecasts:
-    """What experts alone forecast at the same candle, to be drawn beside the ghosts; most of it is never stored."""
+    """Forecasts of single experts at the same candle, to be drawn beside the ghosts; most are never stored."""
 
     names: tuple[str, ...]
     drawn: bytes
-    """Of each in turn; see `core.training.online.forecast_events`."""
+    """The forecasts of each in turn; see `core.training.online.forecast_events`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +115,15 @@ class ForecastMade:
     checkpoint_id: str | None
     origin_close: float
     ghosts: tuple[Ghost, ...]
-    conditions: MarketConditions | None = None
-    """None for old forecasts, made before conditions were stored."""
+    conditions: RegimeProbabilities | None = None
+    """The market's regime at the origin; None: not stored."""
     is_by_simple_rules: bool = False
     """Part of a `FirstForecast`: made without a model, and not in SQLite."""
     experts: ExpertForecasts | None = None
-    """Of all experts that forecast the close while the trainer runs; of a stored forecast those that are stored."""
+    """All experts that forecast the close while the trainer runs; for a stored forecast, those that are stored."""
     quantiles: bytes | None = None
-    """[H, Q, L], exactly; see `core.training.online.forecast_events`. None of a forecast that is not stored, and of an
-    old one, of which only the drawn part is kept."""
+    """[H, Q, L], exactly; see `core.training.online.forecast_events`. None for a forecast that is not stored, and for
+    an old one, of which only the drawn part is still stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +131,7 @@ class FirstForecast:
     """The simple rules' forecast at the newest stored candle, until the trainer has caught up; never stored."""
 
     forecast: ForecastMade
-    market: Market | None = None
-    """None: there is only one."""
+    market: Market
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +164,7 @@ class ForecastScored:
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
-    """One training step. A skipped step has no loss: `loss` is None, `skipped_because` says why."""
+    """One training step. A skipped step has no loss: `loss` is None, `skipped_because` is the reason."""
 
     run_id: str
     step: int
@@ -185,7 +182,6 @@ class StepDone:
     at_ms: int
     skipped_because: str | None = None
     gradients: GradientStatistics | None = None
-    """None only for old steps, stored before these were measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,14 +217,14 @@ class AccuracySummary:
     has_proven_edge: bool
     """The whole anytime-valid interval of the close skill is above 0."""
     verdict: str
-    """The same as a sentence for the user."""
+    """The verdict as a sentence for the user."""
     model_gain: tuple[Estimate, Estimate, Estimate] | None = None
     """The model's gain over the skill of the baselines alone: close and range in equal parts, close, range. None: for
     forecasts that are not the run's own."""
     after_gap: int = 0
     """The run's own candles that count nowhere here: a gap or a session break lies before them."""
     newest_coverage_90: Estimate = Estimate(None, None, None, 0)
-    """Over the newest 500 candles, with an interval for a look at each candle (`core.forecast.score`)."""
+    """Coverage over the newest 500 candles, with an interval for a look at each candle (`core.forecast.score`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +234,7 @@ class ExpertShares:
     experts: tuple[str, ...]
     quantities: tuple[str, ...]
     shares: tuple[tuple[tuple[float, ...], ...], ...]
-    """[horizon][quantity][expert]: they add up to 1 over the experts; 0 for quantities that one does not forecast."""
+    """`[horizon][quantity][expert]`: they add up to 1 over the experts; 0 for quantities that one does not forecast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,25 +296,29 @@ class MemberRun:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumePoint:
+    member: MemberRun
+    position_ms: int | None
+    """Opening time of the newest candle that the model has learned from; later ones are requested."""
+    recorded_until_ms: int | None
+    """Forecasts for candles up to this one are stored already; after a crash these candles are processed again."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrainerReady:
-    """The model is loaded; candles after `position_ms` are wanted. `layers` are named from input to output."""
+    """The model is loaded and awaits candles."""
 
     run_id: str
     device: str
     """Display name: ``CPU, 1 thread`` or ``CUDA: <card>``."""
     step: int
-    position_ms: int | None
-    recorded_until_ms: int | None
-    """Forecasts for candles up to this one are stored already; after a crash these candles are processed again."""
     resumed_from: str | None
     """The checkpoint's id, or None for a new model."""
     parameters: int
+    markets: tuple[ResumePoint, ...]
+    """The resume point of each market, in the order of a close; `run_id` is the first one's, the head."""
     layers: tuple[str, ...] = ()
     uses_gpu: bool = False
-    others: tuple[tuple[int | None, int | None], ...] = ()
-    """`position_ms` and `recorded_until_ms` of the model's further markets, in their order."""
-    members: tuple[MemberRun, ...] = ()
-    """The runs of the model's markets, in their order at a close; `run_id` is that of the head among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,40 +341,38 @@ class MarketStatus:
 
     member: MemberRun
     position_ms: int | None
-    """The newest candle taken."""
+    """Opening time of the newest candle that the trainer has received."""
     accuracy: AccuracySummary
     accuracy_apart: AccuracySummary | None
+    """Scores of forecasts that do not count as the run's own: made during catch-up and recovery in a live run."""
     online: OnlineGain | None
+    """None without a reference model."""
     shares: ExpertShares | None
 
 
 @dataclass(frozen=True, slots=True)
 class TrainerStatus:
-    """The trainer's status: sent after each candle, and at least every 500 ms while training. Of several markets,
-    `position_ms` is that of the newest candle of any, and the scores are those of the first."""
+    """The trainer's status: sent after each candle, and at least every 500 ms while training."""
 
     run_id: str
     state: TrainerState
     step: int
     candles: int
-    position_ms: int | None
     steps_per_s: float | None
     """Rate of the newest steps; None if the last one was ten seconds ago or more."""
     last_step_at_ms: int | None
     loss: LossSummary
-    accuracy: AccuracySummary
     device: str
     learning_rate: float
     """The setting times the reduction by rollbacks, before the schedule."""
     clip_norm: float
-    accuracy_apart: AccuracySummary | None = None
-    """Scores of forecasts that do not count as the run's own: those of catch-up and recovery in a live run."""
-    online: OnlineGain | None = None
-    """None without a reference model."""
-    shares: ExpertShares | None = None
-    """The mixture of the shown forecast."""
-    markets: tuple[MarketStatus, ...] = ()
-    """Of each market, in the order of `TrainerReady.members`; before a trainer is running, of one that was read."""
+    markets: tuple[MarketStatus, ...]
+    """One for each market, in the order of `TrainerReady.markets`; before a trainer runs, for one that was read."""
+
+    @property
+    def position_ms(self) -> int | None:
+        """The newest position of any market."""
+        return max((each.position_ms for each in self.markets if each.position_ms is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +398,7 @@ class JobProgress:
     seconds_left: float | None = None
     is_over: bool = False
     has_own_estimate: bool = False
-    """Without `seconds_left` the time left is unknown: it does not follow from what is done."""
+    """If True, the time left without `seconds_left` is unknown: it does not follow from the progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,7 +441,7 @@ TrainerEvent = (
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events of one command, in order; one message on the pipe. is_whole: none of the same command follow."""
+    """Events of one command, in order; one message on the pipe. is_whole: no more events of this command follow."""
 
     events: tuple[TrainerEvent, ...] = ()
     is_whole: bool = True

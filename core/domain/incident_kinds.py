@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class IncidentKind(StrEnum):
-    """What happened, for logic; the incident's sentences are for the user."""
+    """The kind of an incident, for logic; its sentences are for the user."""
 
     BAD_BATCH = "bad batch"
     BREAKER = "breaker"
@@ -25,7 +25,7 @@ class IncidentKind(StrEnum):
     CHALLENGER_SORTED = "challenger's quantiles sorted"
     CHALLENGER_SUSPENDED = "challenger suspended"
     CHALLENGER_WITHOUT_FORECAST = "challenger without forecast"
-    """The process of one gave none for a candle."""
+    """A challenger's process returned no forecast for a candle."""
     CHANGED_IN_PLACE = "changed in place"
     CHECKPOINT_NOT_WRITTEN = "checkpoint not written"
     CHECKPOINT_REFUSED = "checkpoint refused"
@@ -46,7 +46,7 @@ class IncidentKind(StrEnum):
     LOSS_SPIKE = "loss spike"
     MEMORY_IS_BACK = "memory is back"
     MODEL_TAKEN_OVER = "model taken over"
-    """A new run started from the model of another one: of several markets from one of them alone, or the reverse."""
+    """A new run started from another run's model: for several markets from the model of one, or the reverse."""
     OUT_OF_MEMORY = "out of memory"
     PRETRAINED_NOT_USED = "pretrained model not used"
     PRETRAINED_REFUSED = "pretrained model refused"
@@ -72,13 +72,13 @@ class IncidentKind(StrEnum):
         return kind
 
     def __reduce_ex__(self, protocol: object) -> tuple[type[IncidentKind], tuple[str]]:
-        # By value: until 3.11.4 Python pickles a member by its name, under which an unknown kind cannot be found.
-        # https://github.com/python/cpython/issues/103365
+        # By value: 3.11 began to pickle members by name (python/cpython#26658), under which an unknown kind cannot be
+        # found. Measured: 3.11.2 fails there, 3.11.7 does not.
         return IncidentKind, (self.value,)
 
 
 PAUSES = frozenset({IncidentKind.ROLLBACKS_USED_UP, IncidentKind.STEP_FAILED_AGAIN})
-"""After these the trainer has paused; `Resume` continues."""
+"""Kinds after which the trainer has paused; `Resume` continues."""
 REPEATING = frozenset(
     {
         IncidentKind.LOSS_SPIKE,
@@ -91,6 +91,6 @@ REPEATING = frozenset(
         IncidentKind.CHECKPOINT_NOT_WRITTEN,
     }
 )
-"""They may occur at every step: those of one episode share a row with a count (`Incident.count`)."""
+"""Kinds that may occur at every step: in one episode they share a row with a count (`Incident.count`)."""
 ENDS_OF_EPISODES = (IncidentKind.RESTORED, IncidentKind.ROLLED_BACK)
-"""After these none joins an earlier episode: the model is another one."""
+"""Kinds after which no incident joins an earlier episode: the model is another one."""

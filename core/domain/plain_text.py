@@ -4,6 +4,8 @@ from __future__ import annotations
 
 LONGEST = 300
 """Characters shown of one text. The log keeps more: `core.logs.writing`."""
+LONGEST_LABEL = 120
+"""Characters of a text that the user writes on the chart, at a line or as a drawing."""
 
 _COMMANDING = dict.fromkeys(
     (*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))

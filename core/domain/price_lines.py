@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-LONGEST_TEXT = 120
-
 
 class LineKind(StrEnum):
     ALERT = "alert"
@@ -34,7 +32,7 @@ class KnownCandle:
 
 @dataclass(frozen=True, slots=True)
 class PriceLine:
-    """One line. Times are UTC milliseconds, the price that of the market."""
+    """One line. Times are UTC milliseconds, the price is the market's."""
 
     price: float
     kind: LineKind

@@ -21,15 +21,16 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.candle_faults import HIGHEST_PRICE, LARGEST_RANGE, LARGEST_VOLUME, LOWEST_PRICE
 from core.domain.events import QUANTILE_LEVELS
-from core.domain.validation import HIGHEST_PRICE, LARGEST_RANGE, LARGEST_VOLUME, LOWEST_PRICE
 
 FloatArray = NDArray[np.float64]
 
 LEVELS: FloatArray = np.array(QUANTILE_LEVELS, dtype=np.float64)
 LEVELS.flags.writeable = False
 SIZE_LEVELS: FloatArray = np.abs(2.0 * LEVELS - 1.0).round(12).astype(np.float64)
-"""For a symmetric quantity: its quantile at each level is, up to the sign, that of its size at these levels."""
+"""Levels of a symmetric quantity's size: its quantile at each of LEVELS is, up to the sign, its size's at this
+level."""
 MEDIAN = QUANTILE_LEVELS.index(0.5)
 BAND_50 = (QUANTILE_LEVELS.index(0.25), QUANTILE_LEVELS.index(0.75))
 BAND_90 = (QUANTILE_LEVELS.index(0.05), QUANTILE_LEVELS.index(0.95))
@@ -55,9 +56,8 @@ class Quantity(IntEnum):
 
 QUANTITIES = len(Quantity)
 SIGNED = [Quantity.CLOSE, Quantity.BODY]
-"""Those that have a direction: "no change" is 0."""
+"""Quantities with a direction; 0 is "no change"."""
 QUANTITY_NAMES = tuple(quantity.name.lower().replace("_", " ") for quantity in Quantity)
-"""For display."""
 
 
 def units(
@@ -67,21 +67,28 @@ def units(
 
     scale, range_level, volume_level: [...], as known at each origin.
     """
-    root = np.sqrt(np.arange(1, horizons + 1, dtype=np.float64))
-    factor = np.ones((*scale.shape, horizons, QUANTITIES))
-    offset = np.zeros_like(factor)
-    factor[..., Quantity.CLOSE] = scale[..., None] * root
+    ahead = np.arange(1, horizons + 1)
+    return units_ahead(scale[..., None], range_level[..., None], volume_level[..., None], ahead)
+
+
+def units_ahead(
+    scale: FloatArray, range_level: FloatArray, volume_level: FloatArray, ahead: NDArray[np.int64]
+) -> tuple[FloatArray, FloatArray]:
+    """As `units`, [..., quantity] each, of one horizon of each origin: `ahead` candles."""
+    shape = *np.broadcast_shapes(scale.shape, ahead.shape), QUANTITIES
+    factor, offset = np.ones(shape), np.zeros(shape)
+    factor[..., Quantity.CLOSE] = scale * np.sqrt(ahead)
     for quantity in (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK):
-        factor[..., quantity] = scale[..., None]
-    offset[..., Quantity.RANGE] = range_level[..., None]
-    offset[..., Quantity.VOLUME] = volume_level[..., None]
+        factor[..., quantity] = scale
+    offset[..., Quantity.RANGE] = range_level
+    offset[..., Quantity.VOLUME] = volume_level
     return factor, offset
 
 
 def within_bounds(natural: FloatArray, quantities: Sequence[Quantity] = tuple(Quantity)) -> FloatArray:
-    """Clip quantiles [..., quantity, level], of all quantities or these, to those of a possible candle.
+    """Clip quantiles [..., quantity, level], of all quantities or these, to the bounds of a possible candle.
 
-    The bounds are those of `core.domain.validation`; within them every exponential and every ratio is finite.
+    The bounds come from `core.domain.candle_faults`; within them every exponential and every ratio is finite.
     """
     chosen = list(quantities)
     bounded: FloatArray = np.clip(natural, _LEAST[chosen], _MOST[chosen])

@@ -19,7 +19,7 @@ class TimeSpan:
     stop_ms: int
 
     def candles(self, interval: Interval) -> int:
-        """How many candles open in it, given that one opens at `first_ms`."""
+        """The number of candles that open in it, if one opens at `first_ms`."""
         return -(-(self.stop_ms - self.first_ms) // interval.duration_ms)
 
 

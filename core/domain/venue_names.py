@@ -47,7 +47,7 @@ _NAMES = {
     "woofipro": "WOOFI PRO",
     "xt": "XT",
 }
-"""Those that are no capitalised ids. All sentences use these, whatever ccxt's names are."""
+"""Names other than the capitalised id. All sentences use these, whatever ccxt's names are."""
 
 
 def venue_name(venue: str) -> str:

@@ -15,8 +15,8 @@ MOST_WATCHED = 100
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class WatchedMarket:
-    """One row: `venue` is an exchange's ccxt id, `symbol` as ccxt writes it, `interval` that of the run it opens.
-    Rows of the same market are equal."""
+    """One row: `venue` is an exchange's ccxt id, `symbol` as ccxt writes it, `interval` the interval of the run that it
+    opens. Rows of the same market are equal."""
 
     venue: str = Field(pattern=r"^[a-z0-9_]{2,40}$")
     symbol: str = Field(pattern=r"^([^\s/]{1,40}/[^\s/]{1,40}|SIM-[0-9]{1,19})$")
@@ -32,7 +32,6 @@ class WatchedMarket:
 
     @property
     def market(self) -> Market:
-        """As the market of a feed or a run."""
         return Market(self.venue, self.symbol, Interval.parse(self.interval))
 
 

@@ -1,5 +1,5 @@
 """Statistics of scores, with the values of `evaluate`. The intervals of skills, gains and direction are valid at every
-moment, since they are watched while the run continues; so they are wider than those of a single test."""
+moment, since they are watched while the run continues; so they are wider than a single test's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from core.evaluation.findings import (
 from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, Origins, QuantityLosses, Rows
 from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE
-from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_means, share_of
+from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
+from core.forecast.score import COVERAGE_WINDOW, mean, rolling_means, share_of
 
 ERROR_WINDOW = 100
 MOST_POINTS = 400
@@ -28,7 +29,6 @@ SHOWN = "what is shown"
 
 
 def skill_at(those: JudgedScores, horizon: int) -> HorizonSkill:
-    """One row of the table of horizons."""
     close, spread = (those.of(quantity) for quantity in JUDGED_QUANTITIES.values())
     return HorizonSkill(
         horizon=horizon,
@@ -41,7 +41,6 @@ def skill_at(those: JudgedScores, horizon: int) -> HorizonSkill:
 
 
 def assess(those: JudgedScores, origins: Origins, request: Request) -> HorizonAccuracy:
-    """All statistics of one horizon."""
     close, spread = (those.of(quantity) for quantity in JUDGED_QUANTITIES.values())
     inside_90 = those["inside_90"]
     worst, best = extremes(inside_90)
@@ -93,7 +92,7 @@ def _drawn(of: QuantityLosses, horizon: int) -> DrawnAccuracy:
 
 
 def _experts(close: QuantityLosses, spread: QuantityLosses) -> tuple[ExpertLoss, ...]:
-    """The shown forecast, the same without the model, then each expert that forecasts at least one of the two."""
+    """The shown forecast, the forecast without the model, then each expert that forecasts the close or the range."""
     if len(close.shown) < FEWEST_FOR_AN_ESTIMATE:
         return ()
     found = [
@@ -128,7 +127,7 @@ def extremes(inside: Rows) -> tuple[float | None, float | None]:
 
 
 def directions(those: JudgedScores, origins: Origins, horizon: int) -> tuple[Rows, Rows, Rows]:
-    """Where the forecast was right, "reverse last", and the more frequent direction, which is known in hindsight only;
+    """Hits of the forecast, of "reverse last", and of the more frequent direction, which is known in hindsight only;
     without flat candles.
 
     A direction is from the forecast's last close to the target's. "Reverse last" is the opposite of the last candle
@@ -177,6 +176,6 @@ def _loss_reduction(targets: NDArray[np.int64], of: QuantityLosses) -> Curve:
 def _thinned(targets: NDArray[np.int64], values: FloatArray) -> Curve:
     """About one point per pixel, including the first and the last."""
     if values.size > MOST_POINTS:
-        kept = np.unique(np.linspace(0, values.size - 1, MOST_POINTS).astype(np.int64))
-        targets, values = targets[kept], values[kept]
+        rows = np.unique(np.linspace(0, values.size - 1, MOST_POINTS).astype(np.int64))
+        targets, values = targets[rows], values[rows]
     return Curve(targets, values)

@@ -32,13 +32,13 @@ from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import NOMINAL_COVERAGE, diebold_mariano, gain, share_of, skill
 from core.storage.record_reader import RecordReader
-from core.storage.records import ChallengerFigures
 from core.storage.rows import REGIME_COLUMNS
 from core.storage.runs import Run, challenger_figures
-from core.training.online.ledger import skill_of_both
+from core.training.online.score_ledger import skill_of_both
 from core.training.online.touched import MULTIPLES, joined
 
 _BASIS_POINT = 1e-4
+_DRIFT_COLUMNS = ("candle_open_time_ms", "step", "candles", "loss_before", "loss_after", "what_was_done")
 UNKNOWN = "unknown"
 """The group of scores whose forecast was made before regimes were stored."""
 
@@ -51,10 +51,19 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
     reader = RecordReader(db, run.run_id)
     opened, closes, made_at_ms = reader.origins()
     from_ms, left_out = judged_from_nth(reader.nth_origin)
+    touches = joined(list(read_touches(db, run, from_ms)))
     columns = read_columns(reader, run, range(1, horizons + 1))
     by_horizon = {horizon: judged(those, from_ms) for horizon, those in columns.items()}
     first, close = by_horizon[1], by_horizon[1].of(Quantity.CLOSE)
     after_gap = judged(columns[1], from_ms, after_gap=True)  # in no other figure
+    work: dict[str, Any] = {}
+    if run.challengers:
+        of = challenger_figures(db, run.head_id)
+        work = {
+            "challenger_ms": {name: figures.cost_ms for name, figures in of.items()},
+            "challenger_answered": {name: figures.answered for name, figures in of.items()},
+        }
+    took_s = float(made_at_ms[-1] - made_at_ms[0]) / 1000.0 if made_at_ms.size else 0.0
     return {
         "interval": str(run.market.interval),
         "judged": len(first),
@@ -66,48 +75,41 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "after_gap": _of_group(after_gap, len(first) + len(after_gap)),
         "online": _online(first, run),
         "anytime": _anytime(judged(columns[1], 0)),
-        "drifts": _drifts(reader),
+        "drifts": [{name: getattr(drift, name) for name in _DRIFT_COLUMNS} for drift in reader.drifts()],
         "direction": _direction(first, Origins(opened, closes)),
         "coverage": _coverage(first["inside_90"]),
         "diebold_mariano_p": diebold_mariano(close.shown, close.reference),
-        "touched": _touched(db, run, from_ms),
+        "touched": {
+            "multiples": MULTIPLES.tolist(),
+            "within": {str(within): _touched(assess_touches(of, within)) for within, of in touches.items()},
+        },
         "paper": _paper(paper_score_of(reader, run, from_ms, trade_cost)),
-        "candles_per_s": _rate(made_at_ms),
-        **(_work(challenger_figures(db, run.head_id)) if run.challengers else {}),
-    }
-
-
-def _work(of: Mapping[str, ChallengerFigures]) -> dict[str, Any]:
-    """Of each challenger its time, and the share of forecasts that it gave."""
-    return {
-        "challenger_ms": {name: figures.cost_ms for name, figures in of.items()},
-        "challenger_answered": {name: figures.answered for name, figures in of.items()},
+        "candles_per_s": (made_at_ms.size - 1) / took_s if took_s > 0.0 else None,
+        **work,
     }
 
 
 def with_interval(name: str, estimate: Estimate) -> dict[str, Any]:
-    """An estimate under this name, and its interval."""
     return {name: estimate.value, f"{name}_ci95": estimate.ci95}
 
 
 def _anytime(own: JudgedScores) -> dict[str, Any]:
     """Verdicts on all of the run's own forecasts one candle ahead whose detail is stored, and since when. Until older
     detail is deleted they are valid at every moment, as in the panel."""
-    found: dict[str, Any] = {"n": len(own)}
-    for name, quantity in JUDGED_QUANTITIES.items():
-        found |= verdicts(name, own.of(quantity), is_whole=not own.without_detail)
-    return found
+    by_name = {name: own.of(quantity) for name, quantity in JUDGED_QUANTITIES.items()}
+    return {"n": len(own), **verdicts(by_name, is_complete=not own.without_detail)}
 
 
-def verdicts(name: str, of: QuantityLosses, *, is_whole: bool) -> dict[str, Any]:
-    """Skill and the model's gain, with intervals valid at every moment. is_whole: the losses begin with the first one;
-    else it is unknown since when anything is proven."""
+def verdicts(by_name: Mapping[str, QuantityLosses], *, is_complete: bool) -> dict[str, Any]:
+    """Skill and the model's gain, with intervals valid at every moment. is_complete: the losses begin with the first
+    one; else it is unknown since when anything is proven."""
     return {
         f"{name}_{key}": {
             "value": (estimate := gain_sequence(of.shown, against, of.reference)).value,
             "ci95": estimate.ci95,
-            "proven_after": proven_after(of.shown, against, of.reference) if is_whole else None,
+            "proven_after": proven_after(of.shown, against, of.reference) if is_complete else None,
         }
+        for name, of in by_name.items()
         for key, against in (("skill", of.reference), ("model_gain", of.without_model))
     }
 
@@ -132,11 +134,6 @@ def _online(first: JudgedScores, run: Run) -> dict[str, Any]:
     both = skill_of_both([*model], [*frozen])
     twin_age = json.loads(run.settings_json).get("online", {}).get("twin_age", 0)
     return {"gain": both.value, "ci95": both.ci95, "n": both.n, "twin_age": twin_age}
-
-
-def _drifts(reader: RecordReader) -> list[dict[str, Any]]:
-    names = ("candle_open_time_ms", "step", "candles", "loss_before", "loss_after", "what_was_done")
-    return [{name: getattr(drift, name) for name in names} for drift in reader.drifts()]
 
 
 def _pinball_of(of: QuantityLosses, horizon: int) -> dict[str, Any]:
@@ -173,7 +170,7 @@ def compared(of: QuantityLosses, horizon: int) -> dict[str, Any]:
 
 
 def _challengers(of: QuantityLosses, horizon: int) -> dict[str, Any]:
-    """What all of them together add, and each one alone: against the reference, and against the model."""
+    """Gains of all challengers together and of each alone: against the reference, and against the model."""
     added = gain(of.shown, of.without_challengers, of.reference, horizon)
     alone = {
         name: {
@@ -187,7 +184,8 @@ def _challengers(of: QuantityLosses, horizon: int) -> dict[str, Any]:
 
 
 def _direction(those: JudgedScores, origins: Origins) -> dict[str, Any]:
-    """Without candles that closed flat. majority: of the more frequent direction, known in hindsight only."""
+    """Direction hits, without candles that closed flat. majority: the more frequent direction, known in hindsight
+    only."""
     accuracy, reverse_last, majority = (share_of(each, 1) for each in directions(those, origins, 1))
     return {
         "accuracy": accuracy.value,
@@ -201,7 +199,7 @@ def _direction(those: JudgedScores, origins: Origins) -> dict[str, Any]:
 
 
 def _coverage(inside: NDArray[np.bool_]) -> dict[str, Any]:
-    """Of the 90 % band of the close; worst and best over every 500 consecutive candles, None if there are fewer."""
+    """Coverage of the close's 90 % band; worst and best over every 500 consecutive candles, None if there are fewer."""
     worst, best = extremes(inside)
     return {
         "nominal": NOMINAL_COVERAGE,
@@ -211,16 +209,7 @@ def _coverage(inside: NDArray[np.bool_]) -> dict[str, Any]:
     }
 
 
-def _touched(db: Database, run: Run, from_ms: int) -> dict[str, Any]:
-    """The chances that prices are touched, by within how many candles."""
-    cases = joined(list(read_touches(db, run, from_ms)))
-    return {
-        "multiples": MULTIPLES.tolist(),
-        "within": {str(within): _touched_within(assess_touches(of, within)) for within, of in cases.items()},
-    }
-
-
-def _touched_within(found: TouchAccuracy) -> dict[str, Any]:
+def _touched(found: TouchAccuracy) -> dict[str, Any]:
     return {
         "n": found.n,
         "brier": found.brier,
@@ -255,12 +244,6 @@ def _estimate_in_bp(of: Estimate) -> Estimate:
 
 def _in_bp(value: float | None) -> float | None:
     return None if value is None else value / _BASIS_POINT
-
-
-def _rate(made_at_ms: NDArray[np.int64]) -> float | None:
-    """Candles per second from the first forecast to the last; None if they took no time."""
-    took_s = float(made_at_ms[-1] - made_at_ms[0]) / 1000.0 if made_at_ms.size else 0.0
-    return (made_at_ms.size - 1) / took_s if took_s > 0.0 else None
 
 
 def _mean(values: FloatArray) -> float | None:
@@ -306,12 +289,12 @@ class Timeline:
     inside_90: NDArray[np.bool_]
     losses: dict[str, QuantityLosses]
     reliability: dict[int, tuple[Estimate, ...]]
-    """Of the nearest and the farthest horizon: how often the close was at or below each quantile shown so many candles
-    before, level by level."""
+    """For the nearest and the farthest horizon: the share of closes at or below each quantile shown for them, by
+    level."""
 
 
 def timeline_of(db: Database, run: Run, horizons: int) -> Timeline:
-    """Of the scores that `evaluate_run` judges. Raises StorageError."""
+    """The scores that `evaluate_run` judges. Raises StorageError."""
     reader = RecordReader(db, run.run_id)
     origins, (from_ms, _) = Origins(*reader.origins()[:2]), judged_from_nth(reader.nth_origin)
     columns = read_columns(reader, run, sorted({1, horizons}))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
-from core.evaluation.paper import PaperScore
 
 OVERALL = "overall"
 """The group of all candles that count."""
@@ -25,12 +24,13 @@ class Request:
     horizon: int = 1
     group: str = OVERALL
     wants_touches: bool = False
-    """Also how good the chances of prices were, which takes some seconds."""
+    """Whether to assess the chances of prices too, which takes some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertLoss:
-    """Mean pinball losses of one expert alone, over the candles that count; None for what it does not forecast.
+    """Mean pinball losses of one expert alone, over the candles that count; None for quantities that it does not
+    forecast.
 
     skill: 1 - loss / loss of the reference.
     """
@@ -44,7 +44,7 @@ class ExpertLoss:
 
 @dataclass(frozen=True, slots=True)
 class QuantityAccuracy:
-    """The close or the range, at one horizon; what `evaluate` calls `pinball`."""
+    """The close or the range, at one horizon, under `pinball` in `evaluate`."""
 
     n: int
     loss: float | None
@@ -61,7 +61,7 @@ class QuantityAccuracy:
 class DrawnAccuracy:
     """Another quantity of ghosts: the skill of the shown forecast, over the candles whose score has its loss.
 
-    is_stored: False if candles count, but their scores are older than this quantity.
+    is_stored: False if candles count, but no score of theirs has a loss on this quantity.
     """
 
     quantity: Quantity
@@ -102,11 +102,11 @@ class HorizonAccuracy:
     reliability: tuple[Estimate, ...]
     """How often the close was at or below each shown quantile, level by level."""
     coverage_curve: Curve
-    """Of the 90 % band, over the `COVERAGE_WINDOW` candles up to each."""
+    """Coverage of the 90 % band over the last `COVERAGE_WINDOW` candles."""
     error_curve: Curve
     """Distance of the close from its forecast, as a share of the price: the mean over `ERROR_WINDOW` candles."""
     no_change_curve: Curve
-    """The same for "no change"."""
+    """The error curve of the forecast "no change"."""
     loss_reduction_close: Curve
     """Cumulative reduction of the reference's loss, as a share of its total: it ends at the skill."""
     loss_reduction_range: Curve
@@ -125,7 +125,7 @@ class HorizonSkill:
 
 
 FEWEST_CASES = 200
-"""In a tenth whose share is shown: cases of one forecast, and of forecasts that overlap, come together."""
+"""Cases needed in a tenth to show its share: cases of one forecast, or of overlapping ones, are not independent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ class Tenth:
 
 @dataclass(frozen=True, slots=True)
 class TouchAccuracy:
-    """The chances that prices are touched within so many candles. Brier scores are means over n forecasts, each with a
-    case for each multiple of `core.evaluation.touches`; None with too few.
+    """The accuracy of the chances that prices are touched within `within` candles. Brier scores are means over n
+    forecasts, each with a case for each multiple of `core.evaluation.touches`; None with too few.
 
     brownian, climatology: the scores of a driftless Brownian path as wide as the reference, and of the observed
     frequencies, which are known in hindsight only. skill, skill_vs_climatology: 1 - brier / their score.
@@ -171,14 +171,11 @@ class RunAccuracy:
     groups: tuple[str, ...]
     """The existing groups, `OVERALL` first."""
     horizons: tuple[HorizonSkill, ...]
-    """Of the requested group."""
+    """The horizons of the requested group."""
     chosen: HorizonAccuracy
-    paper: PaperScore | None = None
-    """Of all candles that count, one candle ahead; None where it was not computed."""
     touched: TouchAccuracy | None = None
-    """Of the newest forecasts that count, whatever the group; None where it was not computed, or not yet."""
+    """Chances of the newest forecasts that count, whatever the group; None if not requested, or not yet computed."""
 
 
 def estimate_data(found: Estimate) -> dict[str, Any]:
-    """Plain data, fit for JSON."""
     return {"value": found.value, "ci95": found.ci95, "n": found.n}

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
 from core.forecast.experts import EXPERTS, FORECASTS, MODEL, NO_CHALLENGERS, REFERENCE, ExpertList
-from core.forecast.score import FEWEST_FOR_AN_EDGE
+from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE
 from core.storage.record_reader import RecordReader
 from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
 from core.storage.runs import Run
@@ -125,7 +125,6 @@ class QuantityLosses:
 
     @property
     def without_challengers(self) -> FloatArray:
-        """Of the combination of everything but the challengers."""
         return self.by_row[:, -1] if self.experts.challengers else self.shown
 
     @property
@@ -149,7 +148,7 @@ class QuantityLosses:
         return min(able, key=lambda expert: float(self.of(expert).mean())) if len(self) else None
 
     def where_shown(self) -> QuantityLosses:
-        """Of the scores that have the combination's loss: older ones have none of some quantities."""
+        """The losses with a known combination's loss: scores of corrected candles have none for the volume."""
         known = np.isfinite(self.shown)
         return QuantityLosses(self.shown[known], self.by_row[known], self.quantity, self.experts)
 
@@ -169,7 +168,7 @@ class JudgedScores:
         return self._columns[name][self._rows]
 
     def where(self, chosen: Rows) -> JudgedScores:
-        """The chosen rows. chosen: [n]."""
+        """The scores of the rows chosen by this mask [n]."""
         rows = self._rows.copy()
         rows[rows] = chosen
         return JudgedScores(self._columns, rows)
@@ -205,7 +204,7 @@ def read_columns(reader: RecordReader, run: Run, horizons: Iterable[int]) -> dic
 
 
 def judged(columns: ScoreColumns, from_ms: int, *, after_gap: bool = False) -> JudgedScores:
-    """Of the targets that open then or later. after_gap: instead, scores whose target comes after a gap or a session
+    """The scores of targets from `from_ms` on. after_gap: instead, scores whose target comes after a gap or a session
     break, which count nowhere else."""
     rows: Rows = (columns["target_open_time_ms"] >= from_ms) & (columns["after_gap"] == after_gap)
     return JudgedScores(columns, rows, int((columns.without_detail_ms >= from_ms).sum()))

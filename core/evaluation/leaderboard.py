@@ -1,4 +1,4 @@
-"""Which of a model's experts forecasts best, and how sure that is, however often and whenever one looks. No torch.
+"""Ranks a model's experts, with intervals that stay valid however often and whenever one looks. No torch.
 
 All intervals hold at every moment (`core.forecast.confidence.running_bounds`) and all together, by union bounds:
 
@@ -8,8 +8,8 @@ All intervals hold at every moment (`core.forecast.confidence.running_bounds`) a
 
 Not corrected: a choice of the best among several runs or markets, and rows that were added because others disappointed.
 
-Blocks have 50 candles. Those of several markets that end within the time of 50 candles are one observation: their mean,
-each market in units of its mean reference loss, since markets move together.
+Blocks have 50 candles. Blocks of several markets that end within the time of 50 candles are one observation: their
+mean, each market in units of its mean reference loss, since markets move together.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ import numpy as np
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.findings import estimate_data
-from core.forecast.confidence import BLOCK, RunningBounds, running_bounds
+from core.forecast.confidence import RunningBounds, running_bounds
 from core.forecast.experts import EXPERTS, FORECASTS, MODEL, REFERENCE
-from core.storage.evidence import COMBINATION, ExpertSums, read_expert_sums
+from core.forecast.sample_sizes import BLOCK
+from core.storage.evidence_blocks import COMBINATION, ExpertSums, read_expert_sums
 from core.storage.record_reader import RecordReader
 from core.storage.records import ChallengerFigures
 from core.storage.runs import Run, RunStore, challenger_figures
@@ -43,8 +44,8 @@ _COST_STEPS = 1000
 
 
 class Ranking(Enum):
-    """What counts: close and range in equal parts, or one of them. An expert that does not forecast a quantity repeats
-    the reference there."""
+    """The ranked quantities: close and range in equal parts, or one of them. An expert that does not forecast a
+    quantity repeats the reference there."""
 
     BOTH = "both"
     CLOSE = "close"
@@ -52,19 +53,19 @@ class Ranking(Enum):
 
     @property
     def weights(self) -> FloatArray:
-        """Of the losses of close and range: [2]."""
+        """Weights of the losses of close and range: [2]."""
         return np.array([self is not Ranking.RANGE, self is not Ranking.CLOSE], dtype=np.float64)
 
 
 class Hit(Enum):
-    """What may be right or wrong with a candle; the value is its row of `ExpertSums.sums`."""
+    """The hits and misses of a candle; the value is its row of `ExpertSums.sums`."""
 
     COVERAGE_90 = 1
     DIRECTION = 2
 
 
 def is_ranked(name: str, ranking: Ranking) -> bool:
-    """Whether the expert forecasts the quantity; of both, at least one of them."""
+    """Whether the expert forecasts the quantity; for BOTH, at least one of them."""
     if name not in EXPERTS:  # a combination, or a challenger
         return True
     forecasts = FORECASTS[EXPERTS.index(name), [Quantity.CLOSE, Quantity.RANGE]]
@@ -75,7 +76,7 @@ class Series:
     """A ratio's numerator and denominator over B blocks in time order, and how many candles they hold: [B] each."""
 
     def __init__(self, parts: FloatArray, wholes: FloatArray, counts: FloatArray) -> None:
-        """parts, wholes, counts: [M, B], NaN where a market has no block: the others' mean is taken."""
+        """parts, wholes, counts: [M, B], NaN if a market has no block: the others' mean is used."""
         known = np.isfinite(parts) & (wholes > 0.0)
         of = known.sum(axis=0)
         some = of > 0
@@ -84,7 +85,7 @@ class Series:
 
 
 class ExpertTable:
-    """The blocks of M markets: B of each, NaN where a market or an expert has none."""
+    """The blocks of M markets: B of each, NaN if a market or an expert has none."""
 
     def __init__(self, markets: Sequence[tuple[int, Mapping[str, ExpertSums]]]) -> None:
         """markets: the interval in ms of each, and its blocks by the expert's name."""
@@ -101,15 +102,18 @@ class ExpertTable:
         for place, (_, found) in enumerate(markets):
             for name, sums in found.items():
                 self._sums[name][place, np.searchsorted(every, times[place][name])] = sums.sums
-        reference = self._losses(REFERENCE_NAME) if REFERENCE_NAME in known else np.empty((len(markets), 0, 2))
-        self._units = _mean_of_known(reference)
+        losses = self._losses(REFERENCE_NAME) if REFERENCE_NAME in known else np.empty((len(markets), 0, 2))
+        stored = np.isfinite(losses)
+        means = np.where(stored, losses, 0.0).sum(axis=1) / np.maximum(stored.sum(axis=1), 1)
+        self._units = np.where(means > 0.0, means, 1.0)
+        """The mean loss of the reference in each market's blocks: [M, 2]; 1 without a block, or if nothing was lost."""
 
     def _losses(self, name: str) -> FloatArray:
         losses: FloatArray = self._sums[name][:, :, 0]
         return losses
 
     def gain(self, of: str, against: str, ranking: Ranking) -> Series:
-        """By how much `of` loses less than `against`, as a share of what the reference loses."""
+        """How much less `of` loses than `against`, as a share of the reference's loss."""
         weights = ranking.weights / self._units
         parts, wholes = (
             (losses * weights[:, None]).sum(axis=-1)
@@ -123,15 +127,8 @@ class ExpertTable:
         return Series(hits, np.nan_to_num(known), known)
 
 
-def _mean_of_known(losses: FloatArray) -> FloatArray:
-    """The mean of each market's blocks: [M, B, 2] to [M, 2]; 1 where there is none, or nothing was lost."""
-    known = np.isfinite(losses)
-    means = np.where(known, losses, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    return np.where(means > 0.0, means, 1.0)
-
-
 class ExpertRecord:
-    """Reads the blocks of runs of one model, only what is new each time. Used from one thread; raises StorageError."""
+    """Reads the blocks of one model's runs, each time only the new ones. Used from one thread; raises StorageError."""
 
     def __init__(self, db: Database, runs: Sequence[Run]) -> None:
         self._db, self._runs = db, tuple(runs)
@@ -156,7 +153,6 @@ class ExpertRecord:
 
     @property
     def table(self) -> ExpertTable:
-        """Of all that was read."""
         intervals = [run.market.interval.duration_ms for run in self._runs]
         return ExpertTable(list(zip(intervals, self._found, strict=True)))
 
@@ -176,7 +172,7 @@ class ExpertRecord:
         return challenger_figures(self._db, self._head.run_id) | of_model
 
     def _first_target(self, place: int, last_ms: int) -> int:
-        """Of the block that ends with this target."""
+        """The first target of the block that ends at `last_ms`."""
         if (place, last_ms) not in self._first:
             mode = own_mode_of(self._runs[place].market)
             self._first[place, last_ms] = self._readers[place].first_of_newest(mode, last_ms, BLOCK)
@@ -185,12 +181,12 @@ class ExpertRecord:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One expert, or the combination of all. Estimates are one candle ahead; None for what it does not forecast, and
-    before the first block of candles."""
+    """One expert, or the combination of all. Estimates are one candle ahead; None for quantities that it does not
+    forecast, and before the first block of candles."""
 
     name: str
     rank: int | None = None
-    """One more than the number of rows that are proven better; None if it does not forecast what is ranked by."""
+    """One more than the number of rows that are proven better; None if it does not forecast the ranked quantity."""
     n: int = 0
     """Candles that count, of all markets."""
     since_ms: int | None = None
@@ -203,10 +199,10 @@ class LeaderboardRow:
     cost_ms: float | None = None
     """A candle; None if it is not measured."""
     answered: float | None = None
-    """The share of due forecasts that a challenger gave, of all markets of its model; at the others the forecast
-    without any model is scored in its place. None of others, and where it was not counted."""
+    """The share of due forecasts that a challenger returned, over all markets of its model; otherwise the forecast
+    without any model is scored. None for other experts, and if not counted."""
     behind_leader: Estimate | None = None
-    """By how much it loses more than the leader, as a share of what the reference loses; None for the leader."""
+    """How much more it loses than the leader, as a share of the reference's loss; None for the leader."""
 
     @property
     def is_indistinguishable(self) -> bool | None:
@@ -219,15 +215,14 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """Of one market, or of all markets of one model as one."""
+    """The ranking of one market, or of all markets of one model together."""
 
     ranking: Ranking
     rows: tuple[LeaderboardRow, ...]
-    """By rank, then by skill; those that are not ranked last."""
+    """Rows by rank, then by skill; unranked rows last."""
 
     @property
     def leader(self) -> LeaderboardRow | None:
-        """The first row; None without any block of candles."""
         return self.rows[0] if self.rows else None
 
 
@@ -244,19 +239,17 @@ class Standings:
         self._alpha_of_share = _ALPHA / max(rows, 1)
 
     def skill(self, name: str, ranking: Ranking) -> Bounded:
-        """Against the reference."""
         return Bounded(self._table.gain(name, REFERENCE_NAME, ranking), self._alpha_of_skill)
 
     def order(self, one: str, other: str, ranking: Ranking) -> Bounded:
-        """By how much one loses less than the other, as a share of what the reference loses."""
+        """How much less `one` loses than `other`, as a share of the reference's loss."""
         return Bounded(self._table.gain(one, other, ranking), self._alpha_of_order)
 
     def share(self, name: str, hit: Hit) -> Bounded:
-        """How often it was right."""
         return Bounded(self._table.share(name, hit), self._alpha_of_share)
 
     def ranks(self, ranking: Ranking) -> dict[str, int]:
-        """One more than the number of rows that are proven better, of each row that forecasts what is ranked by."""
+        """One more than the number of rows that are proven better, for each row that forecasts the ranked quantity."""
         ranks = {name: 1 for name in self.names if is_ranked(name, ranking)}
         for one, other in combinations(ranks, 2):
             found = self.order(one, other, ranking).estimate
@@ -278,12 +271,12 @@ _SKILLS = (Ranking.CLOSE, Ranking.RANGE)
 
 
 def leaderboard(record: ExpertRecord, ranking: Ranking = Ranking.BOTH) -> Leaderboard:
-    """Of all that the record has read. Raises StorageError."""
+    """Rank all experts by the blocks read so far. Raises StorageError."""
     return leaderboard_of(record.table, ranking, record.since_ms, record.figures())
 
 
 def stored_leaderboard(db: Database, runs: Sequence[Run], ranking: Ranking = Ranking.BOTH) -> Leaderboard:
-    """Of all that is stored of these runs of one model. Raises StorageError."""
+    """The leaderboard of everything stored of these runs of one model. Raises StorageError."""
     record = ExpertRecord(db, runs)
     for _ in record.read_more():
         pass
@@ -296,7 +289,7 @@ def leaderboard_of(
     since_ms: Callable[[str], int | None],
     figures: Mapping[str, ChallengerFigures],
 ) -> Leaderboard:
-    """since_ms, figures: as those of `ExpertRecord`."""
+    """since_ms, figures: as in `ExpertRecord`."""
     standings = Standings(table)
     ranks = standings.ranks(ranking)
     skills = {name: standings.skill(name, ranking).estimate for name in ranks}
@@ -330,7 +323,7 @@ def _skill(standings: Standings, name: str, ranking: Ranking) -> Estimate | None
 
 
 def _share(standings: Standings, name: str, hit: Hit) -> Estimate | None:
-    """None also where it is known of no candle: the record is older, or the expert never had a direction."""
+    """None also if it is known of no candle: the record is older, or the expert never had a direction."""
     if not is_ranked(name, Ranking.CLOSE):
         return None
     found = standings.share(name, hit).estimate
@@ -339,18 +332,15 @@ def _share(standings: Standings, name: str, hit: Hit) -> Estimate | None:
 
 def as_data(found: Leaderboard) -> dict[str, Any]:
     """Plain data, fit for JSON."""
-    leader = found.leader
-    return {
-        "ranked_by": found.ranking.value,
-        "leader": None if leader is None else leader.name,
-        "rows": [_row_data(row) for row in found.rows],
-    }
-
-
-def _row_data(row: LeaderboardRow) -> dict[str, Any]:
-    names = ("close", "range", "coverage_90", "direction", "behind_leader")
-    return {
-        **{name: getattr(row, name) for name in ("name", "rank", "n", "since_ms", "cost_ms", "answered")},
-        **{name: None if (found := getattr(row, name)) is None else estimate_data(found) for name in names},
-        "indistinguishable": row.is_indistinguishable,
-    }
+    plain = ("name", "rank", "n", "since_ms", "cost_ms", "answered")
+    estimates = ("close", "range", "coverage_90", "direction", "behind_leader")
+    rows = [
+        {
+            **{name: getattr(row, name) for name in plain},
+            **{name: None if (of := getattr(row, name)) is None else estimate_data(of) for name in estimates},
+            "indistinguishable": row.is_indistinguishable,
+        }
+        for row in found.rows
+    ]
+    leader = None if found.leader is None else found.leader.name
+    return {"ranked_by": found.ranking.value, "leader": leader, "rows": rows}

@@ -1,11 +1,11 @@
-"""The paper score: what a fixed rule would have made of the forecasts, after costs. No order was ever placed.
+"""The paper score: the result of a fixed rule on the forecasts, after costs. No order was ever placed.
 
-The rule, decided at each close for the next candle: long where the forecast median rises by more than the cost of
-one trade, short where it falls by more, else flat. A change of the position by one unit (from
-flat to long, say) is one trade and pays the cost once; from long to short it is two. Positions end before a gap.
+The rule, decided at each close for the next candle: long if the forecast median rises by more than the cost of one
+trade, short if it falls by more, else flat. A change of the position by one unit (from flat to long, say) is one trade
+and pays the cost once; from long to short it is two. Positions end before a gap.
 
-The headline is the break-even cost: what a trade may cost at most before the rule, applied without regard to costs,
-loses. It needs no assumption on a venue's fees.
+The headline is the break-even cost: the highest cost of a trade at which the rule, applied without regard to costs,
+does not lose. It needs no assumption on a venue's fees.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from numpy.typing import NDArray
 from core.domain.candle import Interval
 from core.domain.events import Estimate
 from core.domain.quantities import MEDIAN, FloatArray, Quantity
-from core.forecast.confidence import candle_ratio_sequence, mean_sequence
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE, mean, ratio
-from core.settings.paper import TradeCosts
+from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
+from core.forecast.score import mean, ratio
+from core.settings.paper import PaperSettings
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
 from core.training.online.trainer_spec import own_mode_of
 
-TRADE_COST = TradeCosts().of_a_trade
-"""Of the rule with costs, if no other is named."""
+TRADE_COST = PaperSettings().of_a_trade
+"""The cost of a trade for the rule with costs, by default."""
 _ALL = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class PaperScore:
-    """Of n candles. Log returns of one unit; costs as a share of a trade's value.
+    """The score over n candles. Log returns of one unit; costs as a share of a trade's value.
 
     break_even: the cost of a trade at which the rule without costs ends at zero; None if it never trades, without
     an interval if it trades too rarely for one.
@@ -52,7 +52,7 @@ class PaperScore:
 
 
 def paper_score_of(reader: RecordReader, run: Run, from_ms: int, cost: float) -> PaperScore:
-    """Of the run's own forecasts of the next candle, of targets that open then or later. Raises StorageError."""
+    """The score of the run's own next-candle forecasts with targets from `from_ms` on. Raises StorageError."""
     past = reader.past_forecasts(1, from_ms, _ALL, _ALL)
     if not len(past):
         return paper_score(np.empty(0), np.empty(0), np.empty(0, dtype=np.bool_), cost)
@@ -74,18 +74,12 @@ def directly_after(open_time_ms: NDArray[np.int64], interval: Interval) -> NDArr
     return follows
 
 
-def paper_score(
-    medians: FloatArray, returns: FloatArray, follows: NDArray[np.bool_], cost: float, *, is_watched: bool = False
-) -> PaperScore:
+def paper_score(medians: FloatArray, returns: FloatArray, follows: NDArray[np.bool_], cost: float) -> PaperScore:
     """medians, returns: [n], forecast and actual log returns of the next close, in time order. follows: [n], whether
-    the candle comes directly after the previous one; if not, no position is carried over. cost: of a trade, >= 0.
-
-    is_watched: with intervals that are valid at every moment, since it is looked at while the run continues.
-    """
+    the candle comes directly after the previous one; if not, no position is carried over. cost: a trade's, >= 0."""
     n = medians.size
-    ratio_of, mean_of = (candle_ratio_sequence, mean_sequence) if is_watched else (ratio, mean)
     free, charged = _positions(medians, 0.0), _positions(medians, cost)
-    break_even = _bounded(ratio_of(free * returns, _trades(free, follows)))
+    break_even = _bounded(ratio(free * returns, _trades(free, follows)))
     if n < FEWEST_FOR_AN_ESTIMATE:
         return PaperScore(n, break_even, cost, Estimate(None, None, None, n), None, None, None, None)
     trades = _trades(charged, follows)
@@ -95,7 +89,7 @@ def paper_score(
         n=n,
         break_even=break_even,
         cost=cost,
-        net=mean_of(net),
+        net=mean(net),
         net_total=float(net.sum()),
         turnover=float(trades.mean()),
         drawdown=float((np.maximum.accumulate(total) - total).max()),
@@ -104,7 +98,7 @@ def paper_score(
 
 
 def _bounded(cost: Estimate) -> Estimate:
-    """Without an interval that reaches beyond a trade's whole value: there a resample has next to no trade."""
+    """The cost, without an interval that reaches beyond a trade's whole value: such a resample has next to no trade."""
     ends = (cost.low, cost.high)
     is_known = all(end is not None and abs(end) < 1.0 for end in ends)
     return cost if is_known else Estimate(cost.value, None, None, cost.n)

@@ -29,7 +29,7 @@ from core.storage.runs import Run, RunStore
 
 def summarise_together(db: Database, runs: Mapping[str, Run], horizons: int) -> dict[str, Any]:
     """Plain data, fit for JSON: the summary of each market's run under its name, and "pooled", with the steps of their
-    model. runs: those of one model. Raises StorageError."""
+    model. runs: all of one model. Raises StorageError."""
     found = {name: summarise(db, run) for name, run in runs.items()}
     head_id = next(iter(runs.values())).head_id
     heads = [of for of in found.values() if of["run_id"] == head_id]  # none if its market has left the model
@@ -50,15 +50,15 @@ def summarise_together(db: Database, runs: Mapping[str, Run], horizons: int) -> 
 def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[str, Any]:
     """Plain data, fit for JSON: the scores of all runs together, after each one's warm-up. Raises StorageError.
 
-    Markets move together, so the scores of one target are averaged first and the intervals are those of the averages.
-    Those under "anytime" count all of the runs' own forecasts whose detail is stored, and are valid at every moment
+    Markets move together, so the scores of one target are averaged first and the intervals are of the averages.
+    Intervals under "anytime" count all of the runs' own forecasts whose detail is stored, and are valid at every moment
     until older detail is deleted.
     """
     readers = [RecordReader(db, run.run_id) for run in runs]
     since_ms = [judged_from_nth(reader.nth_origin)[0] for reader in readers]
 
     def columns_at(horizon: int) -> list[ScoreColumns]:
-        """Of one horizon at a time: those of all markets at all horizons may be more than fits into memory."""
+        """The columns of one horizon at a time: all horizons of all markets may exceed memory."""
         return [read_columns(reader, run, [horizon])[horizon] for reader, run in zip(readers, runs, strict=True)]
 
     def scores(columns: Sequence[ScoreColumns]) -> list[JudgedScores]:
@@ -80,25 +80,22 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
 
 
 def _anytime(markets: Sequence[JudgedScores]) -> dict[str, Any]:
-    """As in `evaluate_run`; n: targets."""
+    """The intervals under "anytime", as in `evaluate_run`; n: targets."""
     pools = {name: _pool(markets, quantity) for name, quantity in JUDGED_QUANTITIES.items()}
-    found: dict[str, Any] = {"n": max(map(len, pools.values()))}
-    is_whole = not any(each.without_detail for each in markets)
-    for name, pool in pools.items():
-        found |= verdicts(name, pool, is_whole=is_whole)
-    return found
+    is_complete = not any(each.without_detail for each in markets)
+    return {"n": max(map(len, pools.values())), **verdicts(pools, is_complete=is_complete)}
 
 
 def _of_horizon(markets: Sequence[JudgedScores], horizon: int) -> dict[str, Any]:
-    """As "pinball" in `evaluate_run`; losses in units of the reference's."""
+    """The losses under "pinball", as in `evaluate_run`, in units of the reference's."""
     n = sum(map(len, markets))
     pools = {name: _pool(markets, quantity) for name, quantity in JUDGED_QUANTITIES.items()}
     return {name: {"n": n, **compared(pool, horizon)} for name, pool in pools.items()}
 
 
 def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> QuantityLosses:
-    """Of all markets: at each target the mean over the markets, each in units of its mean reference loss, so that a
-    restless market counts no more than a calm one."""
+    """Means over all markets at each target, each market in units of its mean reference loss, so that a restless market
+    counts no more than a calm one."""
     series = []
     for market in markets:
         if len(market):
@@ -116,7 +113,7 @@ def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> QuantityLosses
 
 
 def _coverage(markets: Sequence[JudgedScores]) -> dict[str, Any]:
-    """Of the 90 % band of the close, one candle ahead: the mean over the targets of the share of markets inside."""
+    """Coverage of the close's 90 % band, one candle ahead: the mean over the targets of the share of markets inside."""
     inside, times = (
         np.concatenate([market[name] for market in markets]) for name in ("inside_90", "target_open_time_ms")
     )

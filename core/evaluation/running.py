@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from core.domain.quantities import MEDIAN
-from core.evaluation.assess import assess, outcomes, skill_at
+from core.evaluation.assess import assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.evaluation.judged_scores import JudgedScores, Origins, ScoreColumns, judged, judged_from_nth
-from core.evaluation.paper import TRADE_COST, PaperScore, directly_after, paper_score
 from core.evaluation.touches import RunningTouches
 from core.forecast.experts import ExpertList
 from core.storage.record_reader import RecordReader
@@ -29,13 +27,12 @@ _ORIGINS_BEFORE = 256
 
 
 class RunningAccuracy:
-    """All methods raise StorageError."""
+    """Reads a run's scores piece by piece, and judges those read so far. All methods raise StorageError."""
 
     def __init__(self, db: Database, run_id: str, horizons: int, most: int = MOST_SCORES) -> None:
         self._run_id = run_id
         self._most = most
         run = RunStore(db).get(run_id)
-        self._interval = run.market.interval
         self._experts = ExpertList(run.challengers)
         self._reader, self._own_mode = RecordReader(db, run_id), own_mode_of(run.market)
         self.touches = RunningTouches(db, run, self._reader)
@@ -72,11 +69,8 @@ class RunningAccuracy:
                 return
             yield
 
-    def find(self, request: Request, trade_cost: float = TRADE_COST) -> RunAccuracy:
-        """The statistics of the scores read so far. An unknown horizon or group has no candles.
-
-        trade_cost: of the paper score, as a share of a trade's value.
-        """
+    def find(self, request: Request) -> RunAccuracy:
+        """The statistics of the scores read so far. An unknown horizon or group has no candles."""
         chosen = self._columns.get(request.horizon, ScoreColumns(1, self._experts))
         groups = (group for group in (*REGIME_COLUMNS, AFTER_GAP) if len(self._judged(chosen, group)))
         table = [skill_at(self._judged(columns, request.group), horizon) for horizon, columns in self._columns.items()]
@@ -88,16 +82,7 @@ class RunningAccuracy:
             groups=(OVERALL, *groups),
             horizons=tuple(table),
             chosen=assess(self._judged(chosen, request.group), self._origins, request),
-            paper=self._paper(trade_cost),
         )
-
-    def _paper(self, trade_cost: float) -> PaperScore:
-        """As `paper_score_of`, of the newest scores, with intervals that are valid at every moment."""
-        those = self._judged(self._columns[1], OVERALL)
-        returns, known = outcomes(those, self._origins)
-        medians = those["close"][known, MEDIAN]
-        follows = directly_after(those["target_open_time_ms"][known], self._interval)
-        return paper_score(medians, returns, follows, trade_cost, is_watched=True)
 
     def _read_origins(self) -> Iterable[None]:
         """Read the origins of the newest scores, and a few before them."""

@@ -1,4 +1,4 @@
-"""What the share page shows of a run, from its stored record. No torch."""
+"""The contents of a run's share page, from its stored record. No torch."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _NEWEST = 60
 """Candles on the chart."""
 _HIDDEN = "…"
 _FOLDERS = re.compile(r"""(?<![\w./:…])(?:/(?:[^\s/\\"'“”]+/)+|[A-Za-z]:\\(?:[^\s\\"'“”]+\\)*)(?=[^\s/\\"'“”])""")
-"""Of an absolute path: what is left of it is the file's name."""
+"""The folders of an absolute path, to be removed; the file's name remains."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewestCandles:
-    """n candles in time order, the last of which the ghosts were forecast from.
+    """n candles in time order; the ghosts were forecast from the last.
 
     open_time_ms: [n]. prices: [4, n], open, high, low, close. band_90: [2, n], the close's band of one candle before,
-    NaN where there was no forecast.
+    NaN without a forecast.
     """
 
     interval: Interval
@@ -50,13 +50,13 @@ class NewestCandles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedRun:
-    """summary: as that of `evaluate --json`, with the run's incidents and its leaderboard."""
+    """summary: as in `evaluate --json`, with the run's incidents and its leaderboard."""
 
     run: Run
     markets: tuple[Market, ...]
     """All that its model has learned."""
     settings: Settings
-    """Those that the run began with."""
+    """The settings that the run began with."""
     summary: dict[str, Any]
     timeline: Timeline
     first_ms: int | None
@@ -65,7 +65,7 @@ class SharedRun:
 
 
 def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str]) -> SharedRun:
-    """trade_cost: of the paper score, as a share of a trade's value. private: texts that no page may show, such as the
+    """trade_cost: the paper score's, as a share of a trade's value. private: texts that no page may show, such as the
     data folder's path. Raises StorageError."""
     settings = from_dict(json.loads(run.settings_json))[0]
     # Where a challenger's file lies, and what its command is given, say more than a stranger should know.
@@ -78,7 +78,11 @@ def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str
         **evaluate_run(db, run, horizons, trade_cost),
     }
     summary["leaderboard"] = as_data(stored_leaderboard(db, [run]))
-    summary["incidents"] = _incidents(db, run)
+    of_both = (
+        RecordReader(db, run_id) for run_id in dict.fromkeys((run.head_id, run.run_id))
+    )  # the model's, the run's
+    incidents = [incident for record in of_both for incident in stored_incidents(record)]
+    summary["incidents"] = sorted(incidents, key=lambda incident: int(incident["last_at_ms"]))
     return SharedRun(
         run=run,
         markets=tuple(each.market for each in RunStore(db).members(run.head_id)),
@@ -90,16 +94,8 @@ def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str
     )
 
 
-def _incidents(db: Database, run: Run) -> list[dict[str, Any]]:
-    """Incidents of the run, and of the model that it shares with other markets; oldest first."""
-    found = [
-        each for id_ in dict.fromkeys((run.head_id, run.run_id)) for each in stored_incidents(RecordReader(db, id_))
-    ]
-    return sorted(found, key=lambda incident: int(incident["last_at_ms"]))
-
-
 def _without(value: Any, private: Sequence[str]) -> Any:
-    """JSON without these texts."""
+    """A value of JSON without these texts, and without the folders of absolute paths."""
     if isinstance(value, dict):
         return {key: _without(each, private) for key, each in value.items()}
     if isinstance(value, list):

@@ -23,7 +23,8 @@ from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
-from core.training.online.ledger import LossLedger, ScoreLedger, take_scores
+from core.training.online.loss_ledger import LossLedger
+from core.training.online.score_ledger import ScoreLedger, load_scores
 from core.training.online.trainer_spec import own_mode_of
 
 _INCIDENTS = 100
@@ -35,6 +36,7 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
     reader = RecordReader(db, run.run_id)
     counts = reader.counts()
     losses, skipped = _losses(reader)
+    best = CheckpointRows(db).best(run.run_id)
     return {
         "run_id": run.run_id,
         "market": str(run.market),
@@ -45,7 +47,11 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
         "device": run.device,
         "loss": {"current": losses.current, "best": losses.best, "trend": losses.trend.value, "skipped": skipped},
         **_scores(reader, run, counts.scored),
-        "checkpoints": _checkpoints(db, run, counts.checkpoints_saved, counts.checkpoints_kept),
+        "checkpoints": {
+            "saved": counts.checkpoints_saved,
+            "kept": counts.checkpoints_kept,
+            "best": best and {"id": best.checkpoint_id, "step": best.step, "skill": best.skill},
+        },
         "incidents": stored_incidents(reader),
         "forecasts_sha256": reader.forecasts_sha256(),
     }
@@ -71,22 +77,18 @@ def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
         state=TrainerState.STOPPED,
         step=last[0].step if last else 0,
         candles=RecordReader(db, run.run_id).counts().candles,
-        position_ms=market.position_ms,
         steps_per_s=None,
         last_step_at_ms=last[0].at_ms if last else None,
         loss=_losses(of_model)[0],
-        accuracy=market.accuracy,
         device="",
         learning_rate=settings.training.learning_rate,
         clip_norm=settings.gradients.clip_norm,
-        accuracy_apart=market.accuracy_apart,
-        online=market.online,
         markets=(market,),
     )
 
 
 def stored_market(db: Database, run: Run, settings: Settings) -> MarketStatus:
-    """What `stored_status` has of the run's market alone. Raises StorageError."""
+    """The part of `stored_status` about the run's market alone. Raises StorageError."""
     reader = RecordReader(db, run.run_id)
     by_mode, ledger = reader.scored_by_mode(), _score_ledger(reader, run)
     counts = sum(by_mode.values()), sum(count for (mode, _), count in by_mode.items() if mode is ForecastMode.LIVE)
@@ -101,7 +103,8 @@ def stored_market(db: Database, run: Run, settings: Settings) -> MarketStatus:
 
 
 def _stored_gain(ledger: ScoreLedger, candles: int, needed: int) -> OnlineGain | None:
-    """The age of the reference model is not stored: before its first score, it is that of the run."""
+    """The gain from online learning. The reference model's age is not stored: before its first score, the run's age
+    counts."""
     found = ledger.evidence.online_gain(candles, needed)
     if found.gain.n:
         return replace(found, age=needed + 1) if needed else None
@@ -109,10 +112,10 @@ def _stored_gain(ledger: ScoreLedger, candles: int, needed: int) -> OnlineGain |
 
 
 def _losses(reader: RecordReader) -> tuple[LossSummary, int]:
-    """And how many steps were skipped."""
+    """The losses of the steps, and how many steps were skipped."""
     losses = LossLedger()
     done, skipped = reader.step_losses()
-    losses.take_all(done)
+    losses.extend(done)
     went_back = [one.newest_at_ms for one in reader.incidents() if one.kind in ENDS_OF_EPISODES]
     if went_back:  # earlier losses are of another line of weights
         losses.restore(losses.best, losses.newest, reader.losses_after(max(went_back)))
@@ -121,7 +124,7 @@ def _losses(reader: RecordReader) -> tuple[LossSummary, int]:
 
 def _score_ledger(reader: RecordReader, run: Run) -> ScoreLedger:
     ledger = ScoreLedger(own_mode_of(run.market), ExpertList(run.challengers))
-    take_scores(ledger, reader, ledger.own_mode, _FOREVER)
+    load_scores(ledger, reader, ledger.own_mode, _FOREVER)
     return ledger
 
 
@@ -147,9 +150,3 @@ def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:
             "online_gain": estimate_data(ledger.evidence.online_gain(0, 0).gain),
         },
     }
-
-
-def _checkpoints(db: Database, run: Run, saved: int, kept: int) -> dict[str, Any]:
-    best = CheckpointRows(db).best(run.run_id)
-    named = None if best is None else {"id": best.checkpoint_id, "step": best.step, "skill": best.skill}
-    return {"saved": saved, "kept": kept, "best": named}

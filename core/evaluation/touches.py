@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 _AT_ONCE = 500
 _AT_ONCE_WHILE_RUNNING = 100
 MOST_FORECASTS = 1_000
-"""Of a run in progress; older ones are left to `evaluate`: each takes milliseconds."""
+"""Newest forecasts read while a run is in progress, at milliseconds each; `evaluate` reads all."""
 _TENTHS = 10
 
 
 def read_touches(db: Database, run: Run, from_ms: int) -> Iterator[dict[int, Touches]]:
-    """The run's own forecasts whose targets open then or later, some at a time: by how many candles, of those in
-    `WITHIN` that were forecast. Raises StorageError."""
+    """Batches of cases, keyed by the horizons of `WITHIN`, from the run's own forecasts with targets from `from_ms` on.
+    Raises StorageError."""
     learned = partial(LearnedChancesReader().up_to, db, run.run_id, run.market)
     reader, candles, after_ms = RecordReader(db, run.run_id), CandleStore(db), None
     while rows := reader.forecasts_after(after_ms, _AT_ONCE):
@@ -45,7 +45,7 @@ def read_touches(db: Database, run: Run, from_ms: int) -> Iterator[dict[int, Tou
 
 
 def own_forecasts(forecasts: Sequence[StoredForecast], run: Run, from_ms: int) -> list[StoredForecast]:
-    """The run's own of these whose targets open then or later."""
+    """The run's own among these forecasts, with targets from `from_ms` on."""
     own_mode = own_mode_of(run.market)
     return [each for each in forecasts if each.mode is own_mode and each.inputs_until_ms >= from_ms]
 
@@ -79,10 +79,10 @@ def _tenth(touches: Touches, tenth: int, within: int) -> Tenth:
 
 
 class RunningTouches:
-    """Of a run in progress, from its newest forecasts. Used from one thread only; all methods raise StorageError."""
+    """The accuracy of chances of a run in progress, from its newest forecasts. Used from one thread only; all methods
+    raise StorageError."""
 
     def __init__(self, db: Database, run: Run, reader: RecordReader, most: int = MOST_FORECASTS) -> None:
-        """reader: of this run."""
         self._run, self._reader, self._most = run, reader, most
         self._candles = CandleStore(db)
         self._learned = partial(LearnedChancesReader().up_to, db, run.run_id, run.market)
@@ -107,7 +107,7 @@ class RunningTouches:
         self._has_read_all = True
 
     def find(self, horizon: int) -> TouchAccuracy | None:
-        """Within the most candles of `WITHIN` that such a forecast reaches; None before all was read once."""
+        """The accuracy within the longest of `WITHIN` up to `horizon` candles; None until everything was read once."""
         if not self._has_read_all:
             return None
         within = max(each for each in WITHIN if each <= horizon)

@@ -16,8 +16,8 @@ from typing import BinaryIO
 def write_durably(path: Path, data: bytes, *, is_private: bool = True) -> None:
     """Write atomically: temporary file, fsync, replace, fsync of the folder. The folder must exist.
 
-    is_private: False for a file that the user saves under a name: it gets the default mode, or keeps that of the file
-    it replaces. Raises OSError, and then leaves no temporary file.
+    is_private: False for a file that the user saves under a name: it gets the default mode, or the mode of the file
+    that it replaces. Raises OSError, and then leaves no temporary file.
     """
     write_pieces_durably(path, (data,), is_private=is_private)
 
@@ -33,7 +33,12 @@ def write_pieces_durably(path: Path, pieces: Iterable[bytes | memoryview], *, is
 def replacing(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
     """An open temporary file that replaces `path`, as durably as `write_durably`, when the block ends; deleted if the
     block raises."""
-    temporary, file = _private(path) if is_private else _of_the_user(path)
+    file: BinaryIO
+    if is_private:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
+        temporary, file = Path(name), os.fdopen(handle, "wb")
+    else:
+        temporary, file = _of_the_user(path)
     try:
         with file:
             yield file
@@ -44,11 +49,6 @@ def replacing(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
-
-
-def _private(path: Path) -> tuple[Path, BinaryIO]:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
-    return Path(temporary), os.fdopen(handle, "wb")
 
 
 def _of_the_user(path: Path) -> tuple[Path, BinaryIO]:

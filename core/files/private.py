@@ -1,6 +1,6 @@
-"""Files and folders that only their owner can read, whatever the umask: they show what a user trades.
+"""Files and folders that only their owner can read, whatever the umask: they reveal a user's markets.
 
-Does nothing on Windows, where a user's data folder is private already and modes have no effect.
+Does nothing on Windows: there a user's data folder is private already, and modes have no effect.
 """
 
 from __future__ import annotations

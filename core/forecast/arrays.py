@@ -1,4 +1,4 @@
-"""State as named arrays; those of a part are called `part.name`."""
+"""State as named arrays, whose first axis is the market; those of a part are called `part.name`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[np.generic]]
+
+Places = NDArray[np.int64]
+"""Some of a run's markets, by their place on the first axis of all arrays: each once. What is computed for a market is
+the same, whichever others are computed with it."""
 
 
 def named(parts: Mapping[str, Mapping[str, NDArray[np.generic]]]) -> Arrays:
@@ -23,15 +27,25 @@ def part_of(state: Mapping[str, NDArray[np.generic]], part: str) -> Arrays:
 
 
 class ArrayState:
-    """Saves and restores the arrays in the attributes `_STATE`. Those of a changing shape override `restore`."""
+    """Saves and restores one market's rows of the arrays in the attributes `_STATE`."""
 
     _STATE: ClassVar[tuple[str, ...]]
 
-    def state(self) -> Arrays:
-        """The complete state, each array by its attribute's name without an underscore."""
-        return {name.lstrip("_"): getattr(self, name).copy() for name in self._STATE}
+    def state(self, market: int) -> Arrays:
+        """The complete state of a market, each array by its attribute's name without an underscore."""
+        return {name.lstrip("_"): np.array(getattr(self, name)[market]) for name in self._STATE}
 
-    def restore(self, state: Arrays) -> None:
-        """Continue from what `state` returned."""
+    def restore(self, state: Arrays, market: int) -> None:
+        """Continue this market from what `state` returned. Raises KeyError or ValueError for another form."""
         for name in self._STATE:
-            getattr(self, name)[:] = state[name.lstrip("_")]
+            getattr(self, name)[market] = state[name.lstrip("_")]
+
+
+def replace_in_order(ordered: NDArray[np.floating], old: NDArray[np.floating], new: NDArray[np.floating]) -> None:
+    """Replace one value of each ascending row, in place: ordered [..., n]; old [...], values of these rows; new [...].
+
+    A stable sort takes linear time here, as all but one value are in order already.
+    """
+    place = (ordered >= old[..., None]).argmax(axis=-1)
+    np.put_along_axis(ordered, place[..., None], new[..., None], axis=-1)
+    ordered.sort(axis=-1, kind="stable")

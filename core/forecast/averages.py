@@ -1,17 +1,18 @@
-"""Exponentially weighted mean and standard deviation, one value at a time; and usual values by the time of day.
+"""Exponentially weighted means and standard deviations, and usual values by the time of day, of many markets at once.
 
 The first two equal pandas' ``ewm(span=..., adjust=True)``, as tests check.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import DAY_MS, Interval
 from core.domain.quantities import FloatArray
+from core.forecast.arrays import ArrayState, Places
 
 _SHORTEST_BUCKET_MS = 300_000
 _KEEP = 0.98
@@ -20,95 +21,91 @@ _DOUBT = 3.0
 """Weight of the overall mean in each bucket of the day, in candles."""
 
 
-class RunningSums:
-    """What is known by one array of sums."""
-
-    _sums: NDArray[np.float64]
-
-    def state(self) -> NDArray[np.float64]:
-        """The complete state."""
-        return self._sums.copy()
-
-    def restore(self, state: NDArray[np.generic]) -> None:
-        """Continue from what `state` returned."""
-        self._sums[:] = state
+def _kept_per_candle(spans: Sequence[float]) -> FloatArray:
+    kept: FloatArray = 1.0 - 2.0 / (np.array(spans, dtype=np.float64) + 1.0)
+    return kept
 
 
-class WeightedMoments(RunningSums):
-    """Mean and unbiased standard deviation of the past, weighted by (1 - 2/(span+1)) ** age."""
+class WeightedMoments(ArrayState):
+    """Mean and unbiased standard deviation of the past of several series, each weighted by (1 - 2/(span+1)) ** age."""
 
-    def __init__(self, span: float) -> None:
-        self._keep = 1.0 - 2.0 / (span + 1.0)
-        self._sums = np.zeros(4, dtype=np.float64)
+    _STATE = ("_sums",)
 
-    def add(self, value: float) -> None:
-        """Take one finite value."""
-        weight, weight_squared, first, second = (float(number) for number in self._sums)
-        self._sums[0] = 1.0 + self._keep * weight
-        self._sums[1] = 1.0 + self._keep * self._keep * weight_squared
-        self._sums[2] = value + self._keep * first
-        self._sums[3] = value * value + self._keep * second
+    def __init__(self, spans: Sequence[float], markets: int) -> None:
+        self._keep = _kept_per_candle(spans)
+        self._sums = np.zeros((markets, 4, len(spans)))
+        """Of the weights, the squared weights, the values and the squared values."""
 
-    @property
-    def mean(self) -> float | None:
-        """The weighted mean, or None before the first value."""
-        weight = float(self._sums[0])
-        return None if weight == 0.0 else float(self._sums[2]) / weight
+    def add(self, places: Places, values: FloatArray) -> None:
+        """The next value of each series [n, S]; NaN adds nothing."""
+        sums, keep = self._sums[places], self._keep
+        faded = sums * np.stack([keep, keep * keep, keep, keep])
+        ones = np.ones_like(values)
+        grown = faded + np.stack([ones, ones, values, values * values], axis=1)
+        self._sums[places] = np.where(np.isnan(values)[:, None], sums, grown)
 
-    @property
-    def deviation(self) -> float | None:
-        """The unbiased weighted standard deviation, or None before the second value."""
-        weight, weight_squared, first, second = (float(number) for number in self._sums)
-        spread = weight * weight - weight_squared
-        if spread <= 0.0:
-            return None
-        variance = second / weight - (first / weight) ** 2
-        return math.sqrt(max(variance, 0.0) * weight * weight / spread)
+    def means(self, places: Places) -> FloatArray:
+        """[n, S]; NaN before the first value."""
+        weight, _, first, _ = np.moveaxis(self._sums[places], 1, 0)
+        means: FloatArray = np.where(weight > 0.0, first / np.maximum(weight, 1.0), np.nan)
+        return means
+
+    def deviations(self, places: Places) -> FloatArray:
+        """[n, S]; NaN before the second value."""
+        weight, weight_squared, first, second = np.moveaxis(self._sums[places], 1, 0)
+        spread, known = weight * weight - weight_squared, np.maximum(weight, 1.0)
+        variance = np.maximum(second / known - (first / known) ** 2, 0.0)
+        is_known = spread > 0.0
+        squared = variance * weight * weight / np.where(is_known, spread, 1.0)
+        deviations: FloatArray = np.where(is_known, np.sqrt(squared), np.nan)
+        return deviations
 
 
-class WeightedMeans(RunningSums):
+class WeightedMeans(ArrayState):
     """Exponentially weighted means of several values at once, each with its own span."""
 
-    def __init__(self, spans: tuple[float, ...]) -> None:
-        self._keep = 1.0 - 2.0 / (np.array(spans, dtype=np.float64) + 1.0)
-        self._sums = np.zeros((2, len(spans)))
+    _STATE = ("_sums",)
 
-    def add(self, values: NDArray[np.float64]) -> None:
-        """One finite value for each mean."""
-        self._sums *= self._keep
-        self._sums[0] += 1.0
-        self._sums[1] += values
+    def __init__(self, spans: Sequence[float], markets: int) -> None:
+        self._keep = _kept_per_candle(spans)
+        self._sums = np.zeros((markets, 2, len(spans)))
 
-    @property
-    def means(self) -> NDArray[np.float64]:
-        """In the order of the spans. Requires at least one value."""
-        means: NDArray[np.float64] = self._sums[1] / self._sums[0]
+    def add(self, places: Places, values: FloatArray) -> None:
+        """One finite value for each mean: [n, S]."""
+        self._sums[places] = self._sums[places] * self._keep + np.stack([np.ones_like(values), values], axis=1)
+
+    def means(self, places: Places) -> FloatArray:
+        """The means in the order of the spans: [n, S]. Requires at least one value."""
+        sums = self._sums[places]
+        means: FloatArray = sums[:, 1] / sums[:, 0]
         return means
 
 
-class TimeOfDayMeans(RunningSums):
+class TimeOfDayMeans(ArrayState):
     """Weighted means by the time of day (by the weekday where candles are days), shrunk to the mean of all."""
 
-    def __init__(self, interval: Interval) -> None:
+    _STATE = ("_sums",)
+
+    def __init__(self, interval: Interval, markets: int) -> None:
         self._width_ms = max(interval.duration_ms, _SHORTEST_BUCKET_MS)
         buckets = -(-DAY_MS // self._width_ms) if self._width_ms < DAY_MS else 7
-        self._sums = np.zeros((2, buckets + 1))
+        self._sums = np.zeros((markets, 2, buckets + 1))
         """Weights and weighted values; the last column is over all times."""
 
-    def learn(self, open_time_ms: int, value: float) -> None:
-        """Take the value of the candle that opened then."""
-        bucket = int(self._bucket(np.array(open_time_ms)))
-        self._sums[:, bucket] = _KEEP * self._sums[:, bucket] + (1.0, value)
-        self._sums[:, -1] = _KEEP_OVERALL * self._sums[:, -1] + (1.0, value)
+    def learn(self, places: Places, open_time_ms: NDArray[np.int64], values: FloatArray) -> None:
+        """One value of each market, of a candle that opened at this time: [n] each."""
+        added = np.stack([np.ones_like(values), values], axis=1)
+        for bucket, keep in ((self._bucket(open_time_ms), _KEEP), (self._sums.shape[2] - 1, _KEEP_OVERALL)):
+            self._sums[places, :, bucket] = keep * self._sums[places, :, bucket] + added
 
-    def expected(self, open_time_ms: NDArray[np.int64]) -> FloatArray:
-        """The usual value of candles that open at these times; 0 before the first value."""
-        weight, total = self._sums[:, self._bucket(open_time_ms)]
-        overall = self._sums[1, -1] / max(self._sums[0, -1], 1.0)
-        means: FloatArray = (total + _DOUBT * overall) / (weight + _DOUBT)
+    def expected(self, places: Places, open_time_ms: NDArray[np.int64]) -> FloatArray:
+        """The usual value of candles that open at these times: [n, k] each; 0 before the first value."""
+        weight, total = (self._sums[places[:, None], of, self._bucket(open_time_ms)] for of in (0, 1))
+        overall = self._sums[places, 1, -1] / np.maximum(self._sums[places, 0, -1], 1.0)
+        means: FloatArray = (total + _DOUBT * overall[:, None]) / (weight + _DOUBT)
         return means
 
     def _bucket(self, open_time_ms: NDArray[np.int64]) -> NDArray[np.int64]:
-        buckets = self._sums.shape[1] - 1
+        buckets = self._sums.shape[2] - 1
         bucket: NDArray[np.int64] = open_time_ms // self._width_ms % buckets
         return bucket

@@ -19,26 +19,30 @@ of the 12-lag regression: the others forecast a size and no direction, and the d
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.domain.quantities import SIGNED, FloatArray, Quantity
-from core.forecast.arrays import Arrays, named, part_of
+from core.forecast.arrays import Arrays, ArrayState, Places, named, part_of
 from core.forecast.averages import TimeOfDayMeans
 from core.forecast.baseline_inputs import (
     HAR_READ,
     LAGS_READ,
     LARGEST_RETURN,
+    RANGE,
+    RANGE_LAGS,
+    REGRESSIONS,
+    VOLUME_LAGS,
+    WIDTH,
     BaselineInputs,
     Inputs,
-    Outcomes,
-    newest_outcomes,
+    width_outcomes,
 )
 from core.forecast.experts import EWMA, EXPERTS, GARCH, HAR, LAGS, REPEAT, REVERSE, SEASONAL, SWITCHING
 from core.forecast.garch import GarchGrid
-from core.forecast.history import History
 from core.forecast.other_markets import MOST_LEADERS, Leaders
-from core.forecast.reference_forecast import FEWEST_OUTCOMES, REFERENCE_WINDOW, reference_quantiles
-from core.forecast.regression import DiscountedRegression
+from core.forecast.outcomes import Outcomes, newest_outcomes
+from core.forecast.panel import Panel
+from core.forecast.reference_forecast import FEWEST_OUTCOMES, REFERENCE_WINDOW, ReferenceForecast
+from core.forecast.regression import DiscountedRegressions
 from core.forecast.residuals import ResidualQuantiles
 from core.forecast.switching import RegimeSwitching
 
@@ -62,7 +66,7 @@ _LEARNED = (
 )
 """Experts and quantities whose quantiles come from the expert's own errors: a pair for each index P."""
 _PLACE = {pair: place for place, pair in enumerate(_LEARNED)}
-_QUANTITY_AT = np.array([quantity for _, quantity in _LEARNED])
+_EXPERT_AT, _QUANTITY_AT = np.array(_LEARNED).T
 _IS_SYMMETRIC = np.array([quantity in SIGNED and expert != LAGS for expert, quantity in _LEARNED])
 """Experts that forecast the size of a move but not its direction: their errors count with both signs."""
 
@@ -72,183 +76,187 @@ _KEEP, _PENALTY = 0.9995, 10.0
 _KEEP_RETURNS, _PENALTY_OF_RETURNS = 0.9998, 1000.0
 """Returns are nearly unpredictable: shrinkage halves the estimated effect at 1,000 candles."""
 _PENALTY_OF_OTHERS = 300.0
-"""Other markets tell more than a market's own past: chosen on the first half of eight files, see docs/forecasts.md."""
+"""Other markets tell more than a market's own past: chosen on half of eight files, see docs/research/forecasts.md."""
 
 
 class BaselineExperts:
-    """All baselines. `observe` takes the history's newest candle; `quantiles` gives the forecasts."""
+    """All baselines of all markets. `observe` takes the newest candles of a panel; `quantiles` gives the forecasts."""
 
-    def __init__(self, history: History) -> None:
-        self._history = history
-        horizons, places = history.horizons, len(_LEARNED)
-        self._inputs = BaselineInputs(history)
-        self._leaders = None if history.returns_of_others is None else Leaders()
-        of_others = [] if self._leaders is None else [_PENALTY_OF_OTHERS] * MOST_LEADERS
-        of_returns = np.array([_PENALTY_OF_RETURNS] * LAGS_READ + of_others)
-        self._regressions = {
-            "range": DiscountedRegression(HAR_READ, horizons, keep=_KEEP, penalty=_PENALTY),
-            "width": DiscountedRegression(HAR_READ, horizons, keep=_KEEP, penalty=_PENALTY),
-            "returns": DiscountedRegression(of_returns.size, horizons, keep=_KEEP_RETURNS, penalty=of_returns),
-            "range lags": DiscountedRegression(LAGS_READ + 1, horizons, keep=_KEEP, penalty=_PENALTY),
-            "volume lags": DiscountedRegression(LAGS_READ + 1, horizons, keep=_KEEP, penalty=_PENALTY),
-        }
-        self._seasons = TimeOfDayMeans(history.interval)
-        self._garch = GarchGrid()
-        self._switching = RegimeSwitching(REFERENCE_WINDOW)
-        self._residuals = ResidualQuantiles(_IS_SYMMETRIC, horizons, REFERENCE_WINDOW)
-        self._read = {name: np.zeros((horizons, known.features)) for name, known in self._regressions.items()}
-        """The features of each regression at the newest origins, newest first: [origin, K]."""
-        self._centre = np.zeros((horizons, places, horizons))
-        self._spread = np.ones((horizons, places, horizons))
-        """Forecast at the newest origins, newest first: [origin, P, H]."""
-        self._newest_return = 0.0
-        self._errors: FloatArray | None = None
-        """Error quantiles at the newest candle [P, H, L]: cached, as they are slow and used more than once."""
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        markets, horizons, pairs = panel.markets, panel.horizons, len(_LEARNED)
+        self._inputs = BaselineInputs(panel)
+        self._reference = ReferenceForecast(panel)
+        self._leaders = Leaders(markets) if panel.has_others else None
+        of_others = [_PENALTY_OF_OTHERS] * MOST_LEADERS if panel.has_others else []
+        penalty = np.array([_PENALTY_OF_RETURNS] * LAGS_READ + of_others)
+        size = horizons, markets
+        self._regressions = DiscountedRegressions(REGRESSIONS, HAR_READ, *size, keep=_KEEP, penalty=_PENALTY)
+        self._of_returns = DiscountedRegressions(1, penalty.size, *size, keep=_KEEP_RETURNS, penalty=penalty)
+        self._seasons = TimeOfDayMeans(panel.interval, markets)
+        self._garch = GarchGrid(markets)
+        self._switching = RegimeSwitching(REFERENCE_WINDOW, horizons, markets)
+        self._residuals = ResidualQuantiles(_IS_SYMMETRIC, horizons, REFERENCE_WINDOW, markets)
+        self._read = np.zeros((markets, horizons, REGRESSIONS, HAR_READ))
+        self._returns_read = np.zeros((markets, horizons, 1, penalty.size))
+        """The features of each regression at the newest origins, newest first: [market, origin, R, K]."""
+        self._centre = np.zeros((markets, horizons, pairs, horizons))
+        self._spread = np.ones((markets, horizons, pairs, horizons))
+        """Forecast at the newest origins, newest first: [market, origin, P, H]."""
+        self._newest_return = np.zeros(markets)
 
-    def observe(self) -> Outcomes:
-        """Take the history's newest candle: learn from it as a target, then forecast from it. Once per candle.
+    def observe(self, places: Places, of_others: FloatArray | None) -> Outcomes:
+        """Take the newest candles of these markets: learn from them as targets, then forecast from them. Once per
+        candle.
 
-        Returns the candle as a target.
+        of_others: the newest returns of the other markets [n, markets - 1], if there are any. Returns the candles as
+        targets.
         """
-        outcomes = newest_outcomes(self._history)
-        self._learn(outcomes)
-        self._errors = None
-        inputs = self._inputs.of_newest()
-        self._read_others(inputs)
-        self._look_ahead(inputs)
+        outcomes = newest_outcomes(self._panel, places)
+        self._learn(places, outcomes)
+        inputs = self._inputs.of_newest(places)
+        returns = inputs.returns
+        if self._leaders is not None and of_others is not None:
+            returns = self._with_others(self._leaders, places, returns, of_others)
+        self._look_ahead(places, inputs, returns)
         return outcomes
 
-    def quantiles(self) -> FloatArray:
-        """The current normalised quantiles: [E, H, Q, L], ascending. The model's row, and quantities that an expert
+    def quantiles(self, places: Places) -> FloatArray:
+        """The current normalised quantiles: [n, H, E, Q, L], ascending. The model's row, and quantities that an expert
         does not forecast, are the reference's."""
-        forecasts = np.repeat(reference_quantiles(self._history)[None], len(EXPERTS), axis=0)
-        own = self._centre[0][..., None] + self._spread[0][..., None] * self._error_quantiles()
-        has_errors = self._horizons_with_errors()
-        for place, (expert, quantity) in enumerate(_LEARNED):
-            forecasts[expert, has_errors, quantity] = own[place, has_errors]
-        ahead = np.arange(1, self._history.horizons + 1)
-        step = (self._newest_return / np.sqrt(ahead))[:, None]
-        forecasts[REPEAT, :, Quantity.CLOSE] += ahead[:, None] * step
-        forecasts[REVERSE, :, Quantity.CLOSE] -= (ahead % 2)[:, None] * step  # every second candle reverses it
-        if self._switching.seen >= FEWEST_OUTCOMES:
-            log_ranges = self._switching.log_range_quantiles(self._history.horizons)
-            forecasts[SWITCHING, :, Quantity.RANGE] = log_ranges - self._history.column("range_level")[-1]
+        reference = self._reference.quantiles(places)
+        forecasts = np.repeat(reference[:, :, None], len(EXPERTS), axis=2)
+        centre, spread = (np.moveaxis(each[places, 0], 1, 2)[..., None] for each in (self._centre, self._spread))
+        own = centre + spread * self._residuals.quantiles(places)
+        has_errors = self._residuals.known(places) >= FEWEST_OUTCOMES
+        repeated = reference[:, :, _QUANTITY_AT]
+        forecasts[:, :, _EXPERT_AT, _QUANTITY_AT] = np.where(has_errors[..., None, None], own, repeated)
+        ahead = np.arange(1, self._panel.horizons + 1)
+        step = self._newest_return[places, None] / np.sqrt(ahead)
+        forecasts[:, :, REPEAT, Quantity.CLOSE] += (ahead * step)[..., None]
+        forecasts[:, :, REVERSE, Quantity.CLOSE] -= (ahead % 2 * step)[..., None]  # every second candle reverses it
+        if (rows := np.flatnonzero(self._switching.seen(places) >= FEWEST_OUTCOMES)).size:
+            log_ranges = self._switching.log_range_quantiles(places[rows])
+            level = self._panel.newest_of("range_level", places[rows])
+            forecasts[rows, :, SWITCHING, Quantity.RANGE] = log_ranges - level[:, None, None]
         return forecasts
 
-    def _horizons_with_errors(self) -> NDArray[np.int64]:
-        """The horizons with enough known errors."""
-        return np.flatnonzero(self._residuals.known >= FEWEST_OUTCOMES)
-
-    def _error_quantiles(self) -> FloatArray:
-        if self._errors is None:
-            self._errors = self._residuals.quantiles()
-        return self._errors
-
-    def _learn(self, outcomes: Outcomes) -> None:
+    def _learn(self, places: Places, outcomes: Outcomes) -> None:
+        self._reference.observe(places, outcomes)
         normalised, is_known = outcomes.normalised, outcomes.is_known
-        wanted = {
-            "range": normalised[:, Quantity.RANGE],
-            "width": outcomes.log_width,
-            "returns": np.clip(normalised[:, Quantity.CLOSE], -LARGEST_RETURN, LARGEST_RETURN),
-            "range lags": normalised[:, Quantity.RANGE],
-            "volume lags": normalised[:, Quantity.VOLUME],
-        }
-        for name, regression in self._regressions.items():
-            regression.learn(self._read[name], wanted[name], is_known)
-        if is_known[0]:
-            self._seasons.learn(int(self._history.open_time_ms[-1]), float(normalised[0, Quantity.VOLUME]))
-        age = np.arange(self._history.horizons)
-        error = normalised[:, _QUANTITY_AT] - self._centre[age, :, age]
-        self._residuals.add((error / self._spread[age, :, age]).T, is_known)
+        targets = np.empty((*is_known.shape, REGRESSIONS))
+        targets[..., [RANGE, RANGE_LAGS]] = normalised[..., Quantity.RANGE, None]
+        targets[..., WIDTH] = width_outcomes(outcomes)
+        targets[..., VOLUME_LAGS] = normalised[..., Quantity.VOLUME]
+        self._regressions.learn(places, self._read[places], targets, is_known)
+        returns = np.clip(normalised[..., Quantity.CLOSE, None], -LARGEST_RETURN, LARGEST_RETURN)
+        self._of_returns.learn(places, self._returns_read[places], returns, is_known)
+        follows = is_known[:, 0]
+        opened = self._panel.time[places, self._panel.newest(places)]
+        self._seasons.learn(places[follows], opened[follows], normalised[follows, 0, Quantity.VOLUME])
+        age = np.arange(self._panel.horizons)
+        centre, spread = (each[places[:, None], age, :, age] for each in (self._centre, self._spread))
+        self._residuals.add(places, (normalised[..., _QUANTITY_AT] - centre) / spread, is_known)
 
-    def _read_others(self, inputs: Inputs) -> None:
-        """Add the newest returns of other markets to what the regression of returns reads."""
-        of_others = self._history.returns_of_others
-        if self._leaders is None or of_others is None:
-            return
+    def _with_others(self, leaders: Leaders, places: Places, returns: FloatArray, of_others: FloatArray) -> FloatArray:
+        """What the regression of returns reads: also the newest returns of other markets."""
         of_others = np.clip(of_others, -LARGEST_RETURN, LARGEST_RETURN)
-        own = inputs.regressions["returns"]
-        replaced = LAGS_READ + self._leaders.observe(float(own[0]), of_others)
-        if replaced.size:
-            self._regressions["returns"].forget(replaced)
-            self._read["returns"][:, replaced] = 0.0
-        inputs.regressions["returns"] = np.concatenate([own, self._leaders.returns(of_others)])
+        replaced = leaders.observe(places, returns[:, 0], of_others)
+        has_new = replaced.any(axis=1)
+        if has_new.any():
+            forgotten = np.zeros((int(has_new.sum()), returns.shape[1] + MOST_LEADERS), dtype=np.bool_)
+            forgotten[:, returns.shape[1] :] = replaced[has_new]
+            self._of_returns.forget(places[has_new], forgotten)
+            self._returns_read[places[has_new]] *= ~forgotten[:, None, None]
+        return np.concatenate([returns, leaders.returns(places, of_others)], axis=1)
 
-    def _look_ahead(self, inputs: Inputs) -> None:
-        newest = float(self._history.column("log_range")[-1]), self._history.newest_return()
-        self._garch.observe(*newest)
-        self._switching.observe(*newest)
-        predicted = {}
-        for name, regression in self._regressions.items():
-            _push(self._read[name], inputs.regressions[name])
-            predicted[name] = regression.predict(inputs.regressions[name])
-        _push(self._centre, self._centres(predicted, inputs))
-        spread = _spreads(predicted["width"], inputs.mean_log_width)
-        spread[_PLACE[GARCH, Quantity.CLOSE]] = self._width_of(self._garch.moves(self._history.horizons))
-        spread[_PLACE[SWITCHING, Quantity.CLOSE]] = self._width_of(self._switching.moves(self._history.horizons))
-        _push(self._spread, spread)
-        self._newest_return = float(inputs.newest[Quantity.CLOSE])
+    def _look_ahead(self, places: Places, inputs: Inputs, returns: FloatArray) -> None:
+        """returns: what their regression reads, [n, K]."""
+        newest = self._panel.newest_of("log_range", places), self._panel.newest_return(places)
+        self._garch.observe(places, *newest)
+        self._switching.observe(places, *newest)
+        _push(self._read, places, inputs.regressions)
+        _push(self._returns_read, places, returns[:, None])
+        predicted = self._regressions.predict(places, inputs.regressions)
+        expected_return = self._of_returns.predict(places, returns[:, None])[..., 0]
+        log_ranges, garch_moves = self._garch.ahead(places, self._panel.horizons)
+        _push(self._centre, places, self._centres(places, predicted, expected_return, log_ranges, inputs))
+        spread = _spreads(predicted[..., WIDTH], inputs.mean_log_width)
+        scale = self._panel.newest_of("scale", places)[:, None]
+        for expert, moves in ((GARCH, garch_moves), (SWITCHING, self._switching.moves(places))):
+            relative = np.nan_to_num(moves / scale, nan=1.0)  # a usual one, before the first
+            spread[:, _PLACE[expert, Quantity.CLOSE]] = _together(relative.clip(_SMALLEST_WIDTH, _LARGEST_WIDTH))
+        _push(self._spread, places, spread)
+        self._newest_return[places] = inputs.newest_return
 
-    def _width_of(self, moves: FloatArray) -> FloatArray:
-        """The width of the close for these expected moves: [H], about 1 if they are usual or unknown."""
-        relative = moves / float(self._history.column("scale")[-1])
-        return _together(np.nan_to_num(relative, nan=1.0).clip(_SMALLEST_WIDTH, _LARGEST_WIDTH))
-
-    def _centres(self, predicted: dict[str, FloatArray], inputs: Inputs) -> FloatArray:
-        """[P, H]"""
-        history, horizons = self._history, self._history.horizons
-        opens = int(history.open_time_ms[-1]) + history.interval.duration_ms * np.arange(1, horizons + 1)
-        centre = np.zeros((len(_LEARNED), horizons))
-        centre[_PLACE[LAGS, Quantity.CLOSE]] = predicted["returns"]
-        centre[_PLACE[REPEAT, Quantity.RANGE]] = inputs.newest[Quantity.RANGE]
-        centre[_PLACE[EWMA, Quantity.RANGE]] = inputs.mean_range
-        centre[_PLACE[HAR, Quantity.RANGE]] = predicted["range"]
-        centre[_PLACE[LAGS, Quantity.RANGE]] = predicted["range lags"]
-        garch = self._garch.log_ranges(horizons) - history.column("range_level")[-1]
-        centre[_PLACE[GARCH, Quantity.RANGE]] = np.nan_to_num(garch, nan=0.0)
-        centre[_PLACE[REPEAT, Quantity.VOLUME]] = inputs.newest[Quantity.VOLUME]
-        centre[_PLACE[LAGS, Quantity.VOLUME]] = predicted["volume lags"]
-        centre[_PLACE[SEASONAL, Quantity.VOLUME]] = self._seasons.expected(opens)
+    def _centres(
+        self,
+        places: Places,
+        predicted: FloatArray,
+        expected_return: FloatArray,
+        log_ranges: FloatArray,
+        inputs: Inputs,
+    ) -> FloatArray:
+        """[n, P, H]. predicted: of each regression [n, H, R]; expected_return and GARCH's log_ranges: [n, H]."""
+        panel = self._panel
+        opened = panel.time[places, panel.newest(places)][:, None]
+        opens = opened + panel.interval.duration_ms * np.arange(1, panel.horizons + 1)
+        centre = np.zeros((len(places), len(_LEARNED), panel.horizons))
+        garch = log_ranges - panel.newest_of("range_level", places)[:, None]
+        for pair, expected in {
+            (LAGS, Quantity.CLOSE): expected_return,
+            (REPEAT, Quantity.RANGE): inputs.log_range[:, None],
+            (EWMA, Quantity.RANGE): inputs.mean_range[:, None],
+            (HAR, Quantity.RANGE): predicted[..., RANGE],
+            (LAGS, Quantity.RANGE): predicted[..., RANGE_LAGS],
+            (GARCH, Quantity.RANGE): np.nan_to_num(garch, nan=0.0),
+            (REPEAT, Quantity.VOLUME): inputs.log_volume[:, None],
+            (LAGS, Quantity.VOLUME): predicted[..., VOLUME_LAGS],
+            (SEASONAL, Quantity.VOLUME): self._seasons.expected(places, opens),
+        }.items():
+            centre[:, _PLACE[pair]] = expected
         return centre
 
-    def state(self) -> Arrays:
-        """The complete state as arrays, for a checkpoint; to be restored with the history's."""
-        own: Arrays = {
-            "averages": self._inputs.averages.state(),
-            "seasons": self._seasons.state(),
-            "centre": self._centre.copy(),
-            "spread": self._spread.copy(),
-            "newest_return": np.array([self._newest_return]),
+    def _parts(self) -> dict[str, ArrayState]:
+        parts: dict[str, ArrayState] = {
+            "averages": self._inputs.averages,
+            "seasons": self._seasons,
+            "garch": self._garch,
+            "switching": self._switching,
+            "residuals": self._residuals,
+            "regressions": self._regressions,
+            "returns": self._of_returns,
         }
-        read: Arrays = {name: array.copy() for name, array in self._read.items()}
-        regressions = {f"regression.{name}": regression.state() for name, regression in self._regressions.items()}
-        parts = {
-            "read": read,
-            "residuals": self._residuals.state(),
-            "garch": self._garch.state(),
-            "switching": self._switching.state(),
-        }
-        leaders = {} if self._leaders is None else {"leaders": self._leaders.state()}
-        return own | named({**parts, **regressions, **leaders})
+        return parts if self._leaders is None else parts | {"leaders": self._leaders}
 
-    def restore(self, state: Arrays) -> None:
-        """Continue from what `state` returned. Without `leaders` in it the others are other markets from now on."""
-        self._inputs.averages.restore(state["averages"])
-        self._seasons.restore(state["seasons"])
-        self._centre[:], self._spread[:] = state["centre"], state["spread"]
-        self._newest_return = float(state["newest_return"][0])
-        self._garch.restore(part_of(state, "garch"))
-        self._switching.restore(part_of(state, "switching"))
-        self._residuals.restore(part_of(state, "residuals"))
-        self._errors = None
-        for name, regression in self._regressions.items():
-            read = state[f"read.{name}"]
-            self._read[name][:, : read.shape[1]] = read  # fewer if the market was learned alone until then
-            regression.restore(part_of(state, f"regression.{name}"))
-        if self._leaders is not None:
-            self._leaders = Leaders()
-            if leaders := part_of(state, "leaders"):
-                self._leaders.restore(leaders)
+    def state(self, market: int) -> Arrays:
+        """The complete state of a market as arrays, for a checkpoint; to be restored with its past."""
+        own: Arrays = {
+            "read": self._read[market].copy(),
+            "returns_read": self._returns_read[market].copy(),
+            "centre": self._centre[market].copy(),
+            "spread": self._spread[market].copy(),
+            "newest_return": self._newest_return[market : market + 1].copy(),
+        }
+        return own | named({name: part.state(market) for name, part in self._parts().items()})
+
+    def restore(self, state: Arrays, market: int) -> None:
+        """Continue from what `state` returned, with the market's past restored. Without `leaders` in it the others are
+        other markets from now on."""
+        known = state["returns_read"].shape[-1]  # fewer if the market was learned alone until then
+        self._read[market], self._returns_read[market, ..., :known] = state["read"], state["returns_read"]
+        self._centre[market], self._spread[market] = state["centre"], state["spread"]
+        self._newest_return[market] = state["newest_return"][0]
+        self._reference.restore(market)
+        for name, part in self._parts().items():
+            if name != "leaders":
+                part.restore(part_of(state, name), market)
+        if self._leaders is None:
+            return
+        if leaders := part_of(state, "leaders"):
+            self._leaders.restore(leaders, market)
+        else:
+            self._leaders.forget(market)
 
 
 def _width(log_width: FloatArray) -> FloatArray:
@@ -262,17 +270,16 @@ def _together(width: FloatArray) -> FloatArray:
     return together
 
 
-def _spreads(log_width: FloatArray, mean_log_width: float) -> FloatArray:
-    """[P, H]"""
-    spread = np.ones((len(_LEARNED), log_width.size))
-    spread[_PLACE[EWMA, Quantity.CLOSE]] = _width(np.array(mean_log_width))
-    spread[_PLACE[HAR, Quantity.CLOSE]] = _together(_width(log_width))
+def _spreads(log_width: FloatArray, mean_log_width: FloatArray) -> FloatArray:
+    """[n, P, H]. log_width: [n, H]; mean_log_width: [n]."""
+    spread = np.ones((len(log_width), len(_LEARNED), log_width.shape[1]))
+    spread[:, _PLACE[EWMA, Quantity.CLOSE]] = _width(mean_log_width)[:, None]
+    spread[:, _PLACE[HAR, Quantity.CLOSE]] = _together(_width(log_width))
     for quantity in (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK):
-        spread[_PLACE[HAR, quantity]] = _width(log_width)
+        spread[:, _PLACE[HAR, quantity]] = _width(log_width)
     return spread
 
 
-def _push(newest_first: FloatArray, values: FloatArray) -> None:
-    """Put `values` before the others; the oldest go."""
-    newest_first[1:] = newest_first[:-1].copy()
-    newest_first[0] = values
+def _push(newest_first: FloatArray, places: Places, values: FloatArray) -> None:
+    newest_first[places, 1:] = newest_first[places, :-1]
+    newest_first[places, 0] = values

@@ -25,6 +25,7 @@ from core.forecast.paths import Paths
 
 WITHIN = (1, 3, 8)
 """Candles, as shown and scored; those beyond a forecast's horizons are left out."""
+_SMALLEST = float(np.finfo(np.float64).tiny)
 _SAME_TICK = 1e-6
 """Of a tick: a price that is off by less than a rounding error is on the grid."""
 _WIDTH_IN_DEVIATIONS = 2.0 * 1.6448536269514722
@@ -45,7 +46,6 @@ class LearnedChances:
 
 
 def nothing_learned(horizons: int) -> LearnedChances:
-    """The paths as they are."""
     return LearnedChances(np.ones(horizons), np.zeros(horizons), np.ones(horizons))
 
 
@@ -54,7 +54,6 @@ class Chances:
     above. Further away and sooner is never likelier, nor is a close than a touch."""
 
     def __init__(self, paths: Paths, learned: LearnedChances | None = None) -> None:
-        """learned: None is `nothing_learned`."""
         self._paths = paths
         self._count, self.horizons = paths.close.shape
         self._learned = nothing_learned(self.horizons) if learned is None else learned
@@ -64,15 +63,13 @@ class Chances:
         shares, rarest = self._shares(self._traded, moves, within), self._share(np.array(0))
         intercept, slope = self._learned.intercept[:within, None], self._learned.slope[:within, None]
         # Learned apart, fewer candles may have more of a chance than more: what is reached sooner is reached later too.
-        likely = corrected(shares, intercept, slope).max(axis=0)
-        touched: FloatArray = likely.clip(rarest, 1.0 - rarest)
-        return touched
+        likely: FloatArray = corrected(shares, intercept, slope).max(axis=0)
+        return likely.clip(rarest, 1.0 - rarest)
 
     def closed_beyond(self, moves: FloatArray, within: int) -> FloatArray:
-        """That one of them closes there or beyond."""
-        closed = self._shares(self._closed, moves, within).max(axis=0)
-        likely: FloatArray = np.minimum(closed, self.touched(moves, within))
-        return likely
+        """The chance that a candle among the next `within` closes at each of these moves or beyond."""
+        closed: FloatArray = self._shares(self._closed, moves, within).max(axis=0)
+        return np.minimum(closed, self.touched(moves, within))
 
     @cached_property
     def _traded(self) -> tuple[FloatArray, FloatArray]:
@@ -117,6 +114,3 @@ def brownian_touch(moves: FloatArray, close_quantiles: FloatArray) -> FloatArray
     """
     deviation = max((close_quantiles[BAND_90[1]] - close_quantiles[BAND_90[0]]) / _WIDTH_IN_DEVIATIONS, _SMALLEST)
     return np.array([math.erfc(abs(move) / (deviation * math.sqrt(2.0))) for move in moves.tolist()])
-
-
-_SMALLEST = float(np.finfo(np.float64).tiny)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import MEDIAN, FloatArray, Quantity
-from core.forecast.arrays import Arrays, named, part_of
+from core.forecast.arrays import Arrays, Places, named, part_of
 from core.forecast.calibrate import AdaptiveCalibration
 from core.forecast.expert_weights import ExpertWeights
 from core.forecast.experts import EWMA, HAR, MODEL, NO_CHALLENGERS, REFERENCE, REPEAT, REVERSE, ExpertList
@@ -24,50 +24,52 @@ def prior(with_model: bool, experts: ExpertList = NO_CHALLENGERS) -> FloatArray:
 
 
 class Combination:
-    """Expert weights, and the calibration of their mixture."""
+    """Expert weights, and the calibration of their mixture, of each market."""
 
-    def __init__(self, prior: FloatArray, horizons: int) -> None:
-        self.weights = ExpertWeights(prior, horizons)
-        self.calibration = AdaptiveCalibration(horizons)
+    def __init__(self, prior: FloatArray, horizons: int, markets: int) -> None:
+        self.weights = ExpertWeights(prior, horizons, markets)
+        self.calibration = AdaptiveCalibration(horizons, markets)
 
-    def predict(self, experts: FloatArray) -> FloatArray:
-        """[E, H, Q, L] to [H, Q, L], ascending."""
-        return _with_moves_kept(self.calibration.apply(self.weights.combine(experts)))
+    def predict(self, places: Places, experts: FloatArray) -> FloatArray:
+        """[n, H, E, Q, L] to [n, H, Q, L], ascending."""
+        return _without_reversals(self.calibration.apply(places, self.weights.combine(places, experts)))
 
     def learn(
         self,
-        horizons: NDArray[np.int64],
+        places: Places,
         experts: FloatArray,
         shown: FloatArray,
         outcomes: FloatArray,
+        is_known: NDArray[np.bool_],
         is_absent: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Outcomes [n, Q] of these horizons [n]; experts [E, n, Q, L] and shown [n, Q, L]: their forecasts. All in one
-        unit. is_absent: as in `ExpertWeights.update`."""
-        self.weights.update(horizons, experts, outcomes, is_absent)
-        self.calibration.update(horizons, shown, outcomes)
+        """Learn from the outcomes [n, H, Q] of those horizons that are known [n, H]; experts [n, H, E, Q, L] and shown
+        [n, H, Q, L]: their forecasts. All in one unit. is_absent: as in `ExpertWeights.update`."""
+        self.weights.update(places, experts, outcomes, is_known, is_absent)
+        self.calibration.update(places, shown, outcomes, is_known)
 
-    def state(self) -> Arrays:
-        return named({"weights": self.weights.state(), "calibration": self.calibration.state()})
+    def state(self, market: int) -> Arrays:
+        return named({"weights": self.weights.state(market), "calibration": self.calibration.state(market)})
 
-    def restore(self, state: Arrays) -> None:
-        self.weights.restore(part_of(state, "weights"))
-        self.calibration.restore(part_of(state, "calibration"))
+    def restore(self, state: Arrays, market: int) -> None:
+        self.weights.restore(part_of(state, "weights"), market)
+        self.calibration.restore(part_of(state, "calibration"), market)
 
 
-def _with_moves_kept(quantiles: FloatArray) -> FloatArray:
-    """[H, Q, L], normalised, with each median close at least as far from the origin's as the one before it, where both
-    lie on the same side; the band moves with its median.
+def _without_reversals(quantiles: FloatArray) -> FloatArray:
+    """[n, H, Q, L], normalised, with each median close at least as far from the origin's as the one before it, where
+    both lie on the same side; the band moves with its median.
 
     Each horizon is forecast by itself, and the noisier it is, the nearer its median comes to no move. But a move that
-    is expected is not expected to be undone. Nothing is learned for this; `docs/how-good.md` has what it gains.
+    is expected is not expected to be undone. Nothing is learned for this; `docs/research/results.md` has what it gains.
     """
-    root = np.sqrt(np.arange(1, len(quantiles) + 1))  # of the unit of the close: `core.domain.quantities.units`
-    median = quantiles[:, Quantity.CLOSE, MEDIAN] * root
-    side, kept = np.sign(median), np.abs(median)
-    for ahead in range(1, len(kept)):
-        if side[ahead] == side[ahead - 1]:
-            kept[ahead] = max(kept[ahead], kept[ahead - 1])
+    horizons = quantiles.shape[1]
+    root = np.sqrt(np.arange(1, horizons + 1))  # of the unit of the close: `core.domain.quantities.units`
+    median = quantiles[:, :, Quantity.CLOSE, MEDIAN] * root
+    side, size = np.sign(median), np.abs(median)
+    for ahead in range(1, horizons):
+        is_same = side[:, ahead] == side[:, ahead - 1]
+        size[:, ahead] = np.where(is_same, np.maximum(size[:, ahead], size[:, ahead - 1]), size[:, ahead])
     moved = quantiles.copy()
-    moved[:, Quantity.CLOSE] += ((side * kept - median) / root)[:, None]
+    moved[:, :, Quantity.CLOSE] += ((side * size - median) / root)[..., None]
     return moved

@@ -17,13 +17,8 @@ import numpy as np
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from core.forecast.sample_sizes import BLOCK, FEWEST_BLOCKS, FEWEST_FOR_AN_ESTIMATE
 
-BLOCK = 50
-"""Candles in a block."""
-FEWEST_BLOCKS = 15
-"""With fewer blocks their deviation is too uncertain for the asymptotic result."""
-FEWEST_FOR_A_PROOF = BLOCK * FEWEST_BLOCKS
 _ALPHA = 0.05
 _TIGHTEST_AT = 40
 """Blocks after which the interval is tightest for their number: 2,000 candles."""

@@ -1,4 +1,4 @@
-"""Online aggregation of experts: one set of weights per horizon, quantity and level.
+"""Online aggregation of experts: one set of weights per market, horizon, quantity and level.
 
 Source: Gaillard, Stoltz and van Erven, A second-order bound with excess losses (2014): ML-Prod, with gradients, so that
 the mixture competes with the best fixed mixture of the experts and not only with the best of them; per level as in
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
-from core.forecast.arrays import ArrayState
+from core.forecast.arrays import ArrayState, Places
 
 _LARGEST_RELATIVE_REGRET = 20.0
 """One outlier moves the weights at most this many times a usual loss."""
@@ -29,84 +29,108 @@ _FIXED_SHARE = 1e-3
 
 
 class ExpertWeights(ArrayState):
-    """Weights [expert, horizon, quantity, level], at least 0, summing to 1 over the experts.
+    """Weights [market, horizon, pair, level], at least 0, summing to 1 over the pairs of each quantity.
+
+    A pair is an expert and a quantity for which it can have a weight; pairs are in the order of quantities.
 
     prior: [E, Q], the experts' weights before any outcome; 0 for one that never gets a weight.
     """
 
-    _STATE = ("_gain", "_variance", "_usual_loss", "weights")
+    _STATE = ("_gain", "_variance", "_usual_loss", "_weights")
 
-    def __init__(self, prior: FloatArray, horizons: int) -> None:
-        self._prior = (prior / prior.sum(axis=0))[:, None, :, None]
-        self._log_experts = np.log(np.maximum((prior > 0.0).sum(axis=0), 2))[:, None]
-        shape = (prior.shape[0], horizons, QUANTITIES, len(LEVELS))
+    def __init__(self, prior: FloatArray, horizons: int, markets: int) -> None:
+        self._experts = len(prior)
+        self._quantity, self._expert = np.nonzero(prior.T > 0.0)
+        self._first = np.searchsorted(self._quantity, np.arange(QUANTITIES))
+        """The first pair of each quantity."""
+        self._prior = (prior / prior.sum(axis=0))[self._expert, self._quantity][:, None]
+        experts = (prior > 0.0).sum(axis=0)
+        self._log_experts = np.log(np.maximum(experts, 2))[self._quantity][:, None]
+        self._slowness = np.sqrt(np.arange(1, horizons + 1))[:, None, None]
+        shape = markets, horizons, len(self._quantity), len(LEVELS)
         self._gain = np.zeros(shape)
         """The loss that each expert would have saved the mixture, as the logarithm of its growth, in usual losses."""
         self._variance = np.zeros(shape)
-        self._usual_loss = np.zeros((horizons, QUANTITIES))
-        self.weights = np.broadcast_to(self._prior, shape).copy()
+        self._usual_loss = np.zeros((markets, horizons, QUANTITIES))
+        self._weights = np.broadcast_to(self._prior, shape).copy()
 
-    @property
-    def shares(self) -> FloatArray:
-        """The weights' mean over the levels: [expert, horizon, quantity]."""
-        means: FloatArray = self.weights.mean(axis=-1)
+    def shares(self, market: int) -> FloatArray:
+        """The weights' mean over the levels: [horizon, quantity, expert]."""
+        means = np.zeros((self._weights.shape[1], QUANTITIES, self._experts))
+        means[:, self._quantity, self._expert] = self._weights[market].mean(axis=-1)
         return means
 
-    def combine(self, quantiles: FloatArray) -> FloatArray:
-        """Weighted mean of the experts' quantiles, put in ascending order: [E, H, Q, L] to [H, Q, L]."""
-        combined: FloatArray = np.sort((self.weights * quantiles).sum(axis=0), axis=-1)
-        return combined
+    def combine(self, places: Places, quantiles: FloatArray) -> FloatArray:
+        """Weighted mean of the experts' quantiles, put in ascending order: [n, H, E, Q, L] to [n, H, Q, L]."""
+        return np.sort(self._sum(self._weights[places] * self._of_pairs(quantiles)), axis=-1)
 
     def update(
         self,
-        horizons: NDArray[np.int64],
+        places: Places,
         quantiles: FloatArray,
         outcomes: FloatArray,
+        is_known: NDArray[np.bool_],
         is_absent: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Learn from an outcome of each of these horizons [n], 1-based. quantiles: the experts' forecasts [E, n, Q, L];
-        outcomes: [n, Q].
+        """Learn from an outcome of each horizon that `is_known` [n, H]. quantiles: the experts' forecasts [n, H, E, Q,
+        L]; outcomes: [n, H, Q].
 
-        is_absent: [E, n, Q], True where another forecast took an expert's place: it gains and loses nothing by that,
+        is_absent: [n, H, E, Q], True where another forecast took an expert's place: it gains and loses nothing by that,
         and has no weight until the next outcome of a forecast by itself (a sleeping expert: Freund, Schapire, Singer
         and Warmuth, Using and combining predictors that specialize, 1997).
         """
-        rows = horizons - 1
-        mixture = np.sort((self.weights[:, rows] * quantiles).sum(axis=0), axis=-1)
-        error = outcomes[..., None] - mixture
+        market, horizon = is_known.nonzero()
+        at = places[market], horizon
+        own, target = self._of_pairs(quantiles[is_known]), outcomes[is_known]
+        mixture = np.sort(self._sum(self._weights[at] * own), axis=-1)
+        error = target[..., None] - mixture
         slope = np.where(error < 0.0, 1.0 - LEVELS, -LEVELS)  # of the pinball loss, at the mixture
-        self._observe_losses(rows, (-slope * error).mean(axis=-1))
-        unit = np.maximum(self._usual_loss[rows], 1e-12)[..., None]
-        gain = np.clip(slope * (mixture - quantiles) / unit, -_LARGEST_RELATIVE_REGRET, _LARGEST_RELATIVE_REGRET)
-        gain = _SHARED_BY_LEVELS * gain.mean(axis=-1, keepdims=True) + (1.0 - _SHARED_BY_LEVELS) * gain
-        is_present = np.ones_like(gain) if is_absent is None else np.where(is_absent[..., None], 0.0, 1.0)
-        gain = gain * is_present
-        rate = self._rate(rows)
-        self._variance[:, rows] = _KEEP * self._variance[:, rows] + gain**2
-        grown: FloatArray = np.log1p(np.maximum(rate * gain, -_LARGEST_SETBACK)) / rate
-        self._gain[:, rows] = _KEEP * self._gain[:, rows] + grown
-        self.weights[:, rows] = self._weights_of(rows, is_present)
-
-    def _observe_losses(self, rows: NDArray[np.int64], losses: FloatArray) -> None:
-        usual = self._usual_loss[rows]
+        losses, usual = (-slope * error).mean(axis=-1), self._usual_loss[at]
         blended = _KEEP_USUAL_LOSS * usual + (1.0 - _KEEP_USUAL_LOSS) * losses
-        self._usual_loss[rows] = np.where(usual > 0.0, blended, losses)
+        self._usual_loss[at] = np.where(usual > 0.0, blended, losses)
+        unit = np.maximum(self._usual_loss[at], 1e-12)[..., None]
+        gain = self._each(slope) * (self._each(mixture) - own) / self._each(unit)
+        gain = np.clip(gain, -_LARGEST_RELATIVE_REGRET, _LARGEST_RELATIVE_REGRET)
+        gain = _SHARED_BY_LEVELS * gain.mean(axis=-1, keepdims=True) + (1.0 - _SHARED_BY_LEVELS) * gain
+        is_present = np.ones_like(gain[..., :1])
+        if is_absent is not None:
+            is_present = 1.0 - is_absent[is_known][:, self._expert, self._quantity, None]
+            gain = gain * is_present
+        rate = self._rate(self._variance[at], horizon)
+        self._variance[at] = _KEEP * self._variance[at] + gain**2
+        grown: FloatArray = np.log1p(np.maximum(rate * gain, -_LARGEST_SETBACK)) / rate
+        self._gain[at] = _KEEP * self._gain[at] + grown
+        rate = self._rate(self._variance[at], horizon)
+        self._weights[at] = self._weights_of(self._gain[at], rate, is_present)
 
-    def _rate(self, rows: NDArray[np.int64]) -> FloatArray:
-        """[E, n, Q, L]. The larger the variance of an expert's gains, the slower its weight moves.
+    def _rate(self, variance: FloatArray, horizon: NDArray[np.int64]) -> FloatArray:
+        """[k, pair, L]. The larger the variance of an expert's gains, the slower its weight moves.
 
         Forecasts of h candles overlap: the variance of the sum of their gains is up to h times as large.
         """
-        rate: FloatArray = np.sqrt(self._log_experts / np.maximum(self._variance[:, rows], 1e-9))
-        slowed: FloatArray = np.minimum(_LARGEST_RATE, rate) / np.sqrt(rows + 1)[:, None, None]
+        rate: FloatArray = np.sqrt(self._log_experts / np.maximum(variance, 1e-9))
+        slowed: FloatArray = np.minimum(_LARGEST_RATE, rate) / self._slowness[horizon]
         return slowed
 
-    def _weights_of(self, rows: NDArray[np.int64], is_present: FloatArray) -> FloatArray:
-        rate = self._rate(rows)
-        exponent = rate * self._gain[:, rows]
-        unnormalised = self._prior * rate * np.exp(exponent - exponent.max(axis=0)) * is_present
-        earned = unnormalised / unnormalised.sum(axis=0)
-        of_absent = (self._prior * (1.0 - is_present)).sum(axis=0)
+    def _weights_of(self, gain: FloatArray, rate: FloatArray, is_present: FloatArray) -> FloatArray:
+        exponent = rate * gain
+        largest = self._each(np.maximum.reduceat(exponent, self._first, axis=-2))
+        unnormalised = self._prior * rate * np.exp(exponent - largest) * is_present
+        earned = unnormalised / self._each(self._sum(unnormalised))
+        of_absent = self._each(self._sum(self._prior * (1.0 - is_present)))
         fixed = self._prior * is_present + of_absent * earned
         mixed: FloatArray = (1.0 - _FIXED_SHARE) * earned + _FIXED_SHARE * fixed
         return mixed
+
+    def _of_pairs(self, quantiles: FloatArray) -> FloatArray:
+        """[..., E, Q, L] to [..., pair, L]"""
+        return quantiles[..., self._expert, self._quantity, :]
+
+    def _sum(self, of_pairs: FloatArray) -> FloatArray:
+        """[..., pair, L] to [..., Q, L]"""
+        total: FloatArray = np.add.reduceat(of_pairs, self._first, axis=-2)
+        return total
+
+    def _each(self, of_quantities: FloatArray) -> FloatArray:
+        """[..., Q, L] to [..., pair, L]"""
+        return of_quantities[..., self._quantity, :]

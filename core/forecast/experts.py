@@ -38,17 +38,9 @@ _FORECASTS: dict[int, tuple[Quantity, ...]] = {
 }
 
 
-def _forecast_table() -> NDArray[np.bool_]:
-    table = np.zeros((len(EXPERTS), QUANTITIES), dtype=np.bool_)
-    for expert, quantities in _FORECASTS.items():
-        table[expert, list(quantities)] = True
-    table.flags.writeable = False
-    return table
-
-
-FORECASTS = _forecast_table()
+FORECASTS: NDArray[np.bool_] = np.array([[each in of for each in Quantity] for of in _FORECASTS.values()])
 """[E, Q]. An expert that does not forecast a quantity repeats the reference there, with no weight."""
-
+FORECASTS.flags.writeable = False
 
 LOSS_ROWS = ("without the model", *EXPERTS)
 """The losses stored with each score: the combination's without the model, then each expert's."""
@@ -67,7 +59,6 @@ class ExpertList:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """In the order of the expert axis."""
         return (*EXPERTS, *self.challengers)
 
     @property
@@ -127,5 +118,4 @@ class Quantiles:
 
     @property
     def are_finite(self) -> bool:
-        """Whether every number is finite."""
         return bool(np.isfinite(self.shown).all() and np.isfinite(self.experts).all())

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
-from core.forecast.arrays import ArrayState
+from core.forecast.arrays import ArrayState, Places
 
 _TAKES = (0.03, 0.06, 0.12, 0.25, 0.5)
 _KEEPS = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.96)
@@ -37,11 +37,11 @@ _ERROR_BEFORE, _WEIGHT_BEFORE = 0.5, 20.0
 
 
 class GarchGrid(ArrayState):
-    """Owns the filters. `observe` each closed candle once, in order."""
+    """Owns the filters of each market. `observe` each closed candle once, in order."""
 
     _STATE = ("_usual", "_variance", "_offset", "_error")
 
-    def __init__(self) -> None:
+    def __init__(self, markets: int) -> None:
         members = [
             (source, share, take, keep)
             for source, share, take, keep in itertools.product((_OF_RETURN, _OF_RANGE), _FALL_SHARES, _TAKES, _KEEPS)
@@ -50,82 +50,77 @@ class GarchGrid(ArrayState):
         source, share, take, keep = np.array(members).T
         self._source: NDArray[np.int64] = source.astype(np.int64)
         self._fall_share, self._take, self._keep = share, take, keep
-        self._usual = np.zeros((2, 2))
+        self._usual = np.zeros((markets, 2, 2))
         """Of each source, with forgetting: weight and sum of its news."""
-        self._variance = np.ones(len(members))
+        self._variance = np.ones((markets, len(members)))
         """Of the next candle, in units of the usual one."""
-        self._offset = np.zeros((2, len(members)))
+        self._offset = np.zeros((markets, 2, len(members)))
         """What to add to half a log variance for a log range, with forgetting: weight and sum."""
-        self._error = np.zeros((2, len(members)))
+        self._error = np.zeros((markets, 2, len(members)))
         """Squared, with forgetting: weight and sum."""
 
-    def observe(self, log_range: float, log_return: float | None) -> None:
-        """Take the next closed candle; log_return: from the close before it, None where there is none or a hole."""
-        self._score(log_range)
-        if log_return is None:
-            return
-        news = np.maximum(np.array([log_return**2, np.exp(2.0 * log_range)]), _SMALLEST)
-        mean = self._usual[:, 1] / np.maximum(self._usual[:, 0], _SMALLEST)
+    def observe(self, places: Places, log_range: FloatArray, log_return: FloatArray) -> None:
+        """Learn from the next closed candles [n]; log_return: from the close before it, NaN without one or after a
+        hole."""
+        old = ~self._is_new(places)
+        self._score(places[old], log_range[old])
+        moved = ~np.isnan(log_return)
+        self._filter(places[moved], log_range[moved], log_return[moved])
+
+    def _filter(self, places: Places, log_range: FloatArray, log_return: FloatArray) -> None:
+        news = np.maximum(np.stack([log_return**2, np.exp(2.0 * log_range)], axis=1), _SMALLEST)
+        usual = self._usual[places]
+        mean = usual[..., 1] / np.maximum(usual[..., 0], _SMALLEST)
         bounded = np.where(mean > 0.0, np.minimum(news, _LARGEST_NEWS * mean), news)
-        self._usual = _KEEP_USUAL * self._usual + np.stack([np.ones(2), bounded], axis=1)
-        relative = bounded / (self._usual[:, 1] / self._usual[:, 0])
-        share = self._fall_share if log_return < 0.0 else 1.0 - self._fall_share
-        fresh = 2.0 * share * relative[self._source]
-        self._variance = 1.0 - self._keep - self._take + self._take * fresh + self._keep * self._variance
+        usual = _KEEP_USUAL * usual + np.stack([np.ones_like(bounded), bounded], axis=-1)
+        relative = bounded / (usual[..., 1] / usual[..., 0])
+        share = np.where(log_return[:, None] < 0.0, self._fall_share, 1.0 - self._fall_share)
+        fresh = 2.0 * share * relative[:, self._source]
+        kept = self._keep * self._variance[places]
+        self._variance[places] = 1.0 - self._keep - self._take + self._take * fresh + kept
+        self._usual[places] = usual
 
-    @property
-    def _is_new(self) -> bool:
-        return bool(self._usual[0, 0] == 0.0)
+    def _is_new(self, places: Places) -> NDArray[np.bool_]:
+        is_new: NDArray[np.bool_] = self._usual[places, 0, 0] == 0.0
+        return is_new
 
-    def log_ranges(self, horizons: int) -> FloatArray:
-        """The expected log range of each of the next candles: [H]; NaN before the first observation."""
-        if self._is_new:
-            return np.full(horizons, np.nan)
-        variance = self._ahead(horizons)
-        predictions = 0.5 * np.log(variance) + self._half_log_usual() + self._offsets()
-        expected: FloatArray = predictions @ self._weights()
-        return expected
+    def ahead(self, places: Places, horizons: int) -> tuple[FloatArray, FloatArray]:
+        """The expected log range of each of the next candles, and the root mean square of each of the next returns:
+        [n, H] each; NaN before the first observation."""
+        is_new, weights = self._is_new(places)[:, None], self._weights(places)
+        fades = (self._take + self._keep) ** np.arange(horizons)[:, None]
+        variance = 1.0 + fades * (self._variance[places, None] - 1.0)  # [n, H, member], in usual ones
+        offsets = self._half_log_usual(places) + self._offsets(places)
+        log_ranges = ((0.5 * np.log(variance) + offsets[:, None]) * weights[:, None]).sum(axis=-1)
+        mean = self._usual[places, _OF_RETURN, 1] / np.maximum(self._usual[places, _OF_RETURN, 0], _SMALLEST)
+        moves = np.sqrt(mean[:, None] * (variance * weights[:, None]).sum(axis=-1))
+        return np.where(is_new, np.nan, log_ranges), np.where(is_new, np.nan, moves)
 
-    def moves(self, horizons: int) -> FloatArray:
-        """The root mean square of each of the next returns: [H]; NaN before the first observation."""
-        if self._is_new:
-            return np.full(horizons, np.nan)
-        mean = self._usual[_OF_RETURN, 1] / self._usual[_OF_RETURN, 0]
-        moves: FloatArray = np.sqrt(mean * (self._ahead(horizons) @ self._weights()))
-        return moves
+    def _score(self, places: Places, log_range: FloatArray) -> None:
+        off = log_range[:, None] - (0.5 * np.log(self._variance[places]) + self._half_log_usual(places))
+        has_offset = (self._offset[places, 0, 0] > 0.0)[:, None, None]
+        error = (off - self._offsets(places)).clip(-_LARGEST_ERROR, _LARGEST_ERROR)
+        errors = self._error[places]
+        grown = _KEEP_SCORE * errors + np.stack([np.ones_like(error), error**2], axis=1)
+        self._error[places] = np.where(has_offset, grown, errors)
+        self._offset[places] = _KEEP_USUAL * self._offset[places] + np.stack([np.ones_like(off), off], axis=1)
 
-    def _score(self, log_range: float) -> None:
-        """Update each member's error, then its offset."""
-        if self._is_new:
-            return
-        half_log = 0.5 * np.log(self._variance) + self._half_log_usual()
-        off = log_range - half_log
-        if self._offset[0, 0] > 0.0:
-            error = (off - self._offsets()).clip(-_LARGEST_ERROR, _LARGEST_ERROR)
-            self._error = _KEEP_SCORE * self._error + np.stack([np.ones_like(error), error**2])
-        self._offset = _KEEP_USUAL * self._offset + np.stack([np.ones_like(off), off])
-
-    def _weights(self) -> FloatArray:
-        """[member], summing to 1."""
-        weight, total = self._error
-        best = (total.min() + _WEIGHT_BEFORE * _ERROR_BEFORE**2) / (weight[0] + _WEIGHT_BEFORE)
-        likely = np.exp(-0.5 * (total - total.min()) / best)
-        weights: FloatArray = likely / likely.sum()
+    def _weights(self, places: Places) -> FloatArray:
+        """[n, member], summing to 1."""
+        weight, total = self._error[places, 0], self._error[places, 1]
+        least = total.min(axis=1, keepdims=True)
+        best = (least + _WEIGHT_BEFORE * _ERROR_BEFORE**2) / (weight[:, :1] + _WEIGHT_BEFORE)
+        likely = np.exp(-0.5 * (total - least) / best)
+        weights: FloatArray = likely / likely.sum(axis=1, keepdims=True)
         return weights
 
-    def _ahead(self, horizons: int) -> FloatArray:
-        """Variance of each candle to come, in usual ones: [H, member]."""
-        fades = (self._take + self._keep) ** np.arange(horizons)[:, None]
-        ahead: FloatArray = 1.0 + fades * (self._variance - 1.0)
-        return ahead
-
-    def _half_log_usual(self) -> FloatArray:
-        """[member]"""
-        usual = self._usual[:, 1] / self._usual[:, 0]
-        half: FloatArray = 0.5 * np.log(np.maximum(usual, _SMALLEST))[self._source]
+    def _half_log_usual(self, places: Places) -> FloatArray:
+        """[n, member]"""
+        usual = self._usual[places, :, 1] / np.maximum(self._usual[places, :, 0], _SMALLEST)
+        half: FloatArray = 0.5 * np.log(np.maximum(usual, _SMALLEST))[:, self._source]
         return half
 
-    def _offsets(self) -> FloatArray:
-        weight, total = self._offset
+    def _offsets(self, places: Places) -> FloatArray:
+        weight, total = self._offset[places, 0], self._offset[places, 1]
         offsets: FloatArray = total / np.maximum(weight, _SMALLEST)
         return offsets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,35 +19,47 @@ def ghosts(
     interval: Interval,
     closes: FloatArray | None = None,
 ) -> tuple[Ghost, ...]:
-    """One ghost per horizon from natural quantiles [horizon, quantity, level].
+    """One ghost per horizon from natural quantiles [horizon, quantity, level]; see `ghosts_of`."""
+    given = None if closes is None else closes[None]
+    return ghosts_of(natural[None], np.array([origin_close]), [origin_open_time_ms], interval, given)[0]
+
+
+def ghosts_of(
+    natural: FloatArray,
+    origin_close: FloatArray,
+    origin_open_time_ms: Sequence[int],
+    interval: Interval,
+    closes: FloatArray | None = None,
+) -> list[tuple[Ghost, ...]]:
+    """The ghosts of several forecasts, one per horizon, from natural quantiles [n, horizon, quantity, level].
 
     A ghost opens where the one before it closed (no jump at the seam) and closes at the median close. Its high and
     low are spread over the median range: each side has its median wick, and the rest is split equally.
     If both together are longer than that, they are shortened in proportion.
 
-    closes: [horizon], log returns from the origin's close at which the bodies end; None: the medians.
+    closes: [n, horizon], log returns from the origin's close at which the bodies end; None: the medians.
     """
-    median = natural[:, :, MEDIAN]
-    moves = median[:, Quantity.CLOSE] if closes is None else closes
-    closing = [origin_close * math.exp(move) for move in moves.tolist()]
-    opening = [origin_close, *closing[:-1]]
-    body = [abs(math.log(end / start)) for start, end in zip(opening, closing, strict=True)]
-    length = [math.exp(log_range) for log_range in median[:, Quantity.RANGE].tolist()]
-    rest = np.maximum(np.subtract(length, body), 0.0)
-    upper = upper_wick(rest, median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK])
-    prices = (origin_close * np.exp(natural[:, Quantity.CLOSE])).tolist()
-    return tuple(
-        Ghost(
-            open_time_ms=origin_open_time_ms + (row + 1) * interval.duration_ms,
-            open=opening[row],
-            high=max(opening[row], closing[row]) * math.exp(above),
-            low=min(opening[row], closing[row]) * math.exp(above - whole),
-            close=closing[row],
-            volume=_volume(float(median[row, Quantity.VOLUME])),
-            close_quantiles=tuple(prices[row]),
+    columns = ghost_columns(natural, returns_before(natural, closes), origin_close[:, None], closes)
+    volume = np.exp(natural[..., Quantity.VOLUME, MEDIAN])
+    numbers = [
+        array.tolist()
+        for array in (columns.open, columns.high, columns.low, columns.close, volume, columns.close_quantiles)
+    ]
+    return [
+        tuple(
+            Ghost(
+                open_time_ms=origin_ms + ahead * interval.duration_ms,
+                open=opened,
+                high=high,
+                low=low,
+                close=close,
+                volume=0.0 if volume <= NO_VOLUME else volume,
+                close_quantiles=tuple(quantiles),
+            )
+            for ahead, (opened, high, low, close, volume, quantiles) in enumerate(zip(*own, strict=True), start=1)
         )
-        for row, (above, whole) in enumerate(zip(upper.tolist(), rest.tolist(), strict=True))
-    )
+        for origin_ms, own in zip(origin_open_time_ms, zip(*numbers, strict=True), strict=True)
+    ]
 
 
 def upper_wick(rest: FloatArray, upper: FloatArray, lower: FloatArray) -> FloatArray:
@@ -61,23 +73,17 @@ def upper_wick(rest: FloatArray, upper: FloatArray, lower: FloatArray) -> FloatA
     return np.clip(above, 0.0, rest)
 
 
-def _volume(log_volume: float) -> float:
-    volume = math.exp(log_volume)
-    return 0.0 if volume <= NO_VOLUME else volume
-
-
-def overlap(ghost_low: float, ghost_high: float, low: float, high: float) -> float:
-    """Intersection over union of two price ranges, 0 to 1. Two equal points overlap fully."""
-    union = max(ghost_high, high) - min(ghost_low, low)
-    shared = min(ghost_high, high) - max(ghost_low, low)
-    if union <= 0.0:
-        return 1.0
-    return max(shared, 0.0) / union
+def overlap(ghost_low: FloatArray, ghost_high: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Intersection over union of two price ranges [n], 0 to 1. Two equal points overlap fully."""
+    union = np.maximum(ghost_high, high) - np.minimum(ghost_low, low)
+    shared = np.maximum(np.minimum(ghost_high, high) - np.maximum(ghost_low, low), 0.0)
+    is_point = union <= 0.0
+    return np.where(is_point, 1.0, shared / np.where(is_point, 1.0, union))
 
 
 @dataclass(frozen=True, slots=True)
 class GhostColumns:
-    """Ghosts of one horizon and many origins: prices [n], close quantiles [n, level]."""
+    """Ghosts of many forecasts: prices [...], close quantiles [..., level]."""
 
     open: FloatArray
     high: FloatArray
@@ -86,21 +92,28 @@ class GhostColumns:
     close_quantiles: FloatArray
 
 
-def ghost_columns(natural: FloatArray, before: FloatArray, origin_close: FloatArray) -> GhostColumns:
-    """`ghosts` for many origins at once.
+def returns_before(natural: FloatArray, closes: FloatArray | None = None) -> FloatArray:
+    """The close return at which the ghost of each horizon opens: [..., horizon], 0 of the first. closes: as in
+    `ghosts_of`."""
+    moves = natural[..., Quantity.CLOSE, MEDIAN] if closes is None else closes
+    return np.concatenate([np.zeros_like(moves[..., :1]), moves[..., :-1]], axis=-1)
 
-    natural: [n, quantity, level] of the horizon. before: [n], the median close return of the horizon before it, 0 for
-    the first. origin_close: [n].
-    """
-    median = natural[:, :, MEDIAN]
-    opening, closing = origin_close * np.exp(before), origin_close * np.exp(median[:, Quantity.CLOSE])
+
+def ghost_columns(
+    natural: FloatArray, before: FloatArray, origin_close: FloatArray, closes: FloatArray | None = None
+) -> GhostColumns:
+    """Ghosts as `ghosts_of` describes them. natural: [..., quantity, level]. before: [...], the close return at which
+    each opens. closes: [...], the one at which it closes; None: the median. origin_close: [...]."""
+    median = natural[..., MEDIAN]
+    moves = median[..., Quantity.CLOSE] if closes is None else closes
+    opening, closing = origin_close * np.exp(before), origin_close * np.exp(moves)
     body = np.abs(np.log(closing / opening))
-    rest = np.maximum(np.exp(median[:, Quantity.RANGE]) - body, 0.0)
-    upper = upper_wick(rest, median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK])
+    rest = np.maximum(np.exp(median[..., Quantity.RANGE]) - body, 0.0)
+    upper = upper_wick(rest, median[..., Quantity.UPPER_WICK], median[..., Quantity.LOWER_WICK])
     return GhostColumns(
         open=opening,
         high=np.maximum(opening, closing) * np.exp(upper),
         low=np.minimum(opening, closing) * np.exp(upper - rest),
         close=closing,
-        close_quantiles=origin_close[:, None] * np.exp(natural[:, Quantity.CLOSE]),
+        close_quantiles=origin_close[..., None] * np.exp(natural[..., Quantity.CLOSE, :]),
     )

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, SIGNED, SIZE_LEVELS, FloatArray, Quantity
-from core.forecast.history import History
+from core.forecast.arrays import Places, replace_in_order
+from core.forecast.outcomes import Outcomes, outcomes_at
+from core.forecast.panel import Panel
 
 REFERENCE_WINDOW = 1000
 FEWEST_OUTCOMES = 30
@@ -30,63 +32,83 @@ _PRIOR[Quantity.RANGE] = np.multiply(_NORMAL, 0.5)
 _PRIOR[Quantity.VOLUME] = np.multiply(_NORMAL, 0.7)
 _PRIOR.flags.writeable = False
 
-
-def reference_quantiles(history: History) -> FloatArray:
-    """The normalised quantiles after the newest candle: [horizon, quantity, level], ascending along the levels."""
-    outcomes, is_known = _newest_outcomes(history)
-    outcomes[SIGNED] = np.abs(outcomes[SIGNED])
-    counts = is_known.sum(axis=-1)
-    outcomes = np.where(is_known, outcomes, np.inf)
-    if (counts < FEWEST_OUTCOMES).any():
-        outcomes, counts = _completed(outcomes, counts)
-    outcomes.sort(axis=-1)
-    quantiles = _quantiles(outcomes, counts, LEVELS)
-    quantiles[SIGNED] = np.sign(LEVELS - 0.5) * _quantiles(outcomes[SIGNED], counts, SIZE_LEVELS)
-    return np.moveaxis(quantiles, 0, 1)
+_IS_SIGNED = np.isin(np.arange(QUANTITIES), SIGNED)[:, None]
+_LEVELS_OF = np.where(_IS_SIGNED, SIZE_LEVELS, LEVELS)
+"""[Q, L]"""
 
 
-def _newest_outcomes(history: History) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """The normalised outcomes of each horizon whose target is one of the newest candles: [quantity, horizon, target];
-    and which of them exist, without a hole between origin and target: [horizon, target]."""
-    target = slice(max(0, len(history) - REFERENCE_WINDOW), len(history))
-    ahead = np.arange(1, history.horizons + 1)[:, None]
-    origins = np.arange(target.start, target.stop) - ahead
-    rows = np.maximum(origins, 0)
-    column, segment = history.column, history.column("segment")
-    scale = column("scale")[rows]
-    outcomes = np.empty((QUANTITIES, *rows.shape))
-    outcomes[Quantity.CLOSE] = (column("log_close")[target] - column("log_close")[rows]) / (scale * np.sqrt(ahead))
-    outcomes[Quantity.BODY] = column("body")[target] / scale
-    outcomes[Quantity.UPPER_WICK] = column("upper_wick")[target] / scale
-    outcomes[Quantity.LOWER_WICK] = column("lower_wick")[target] / scale
-    outcomes[Quantity.RANGE] = column("log_range")[target] - column("range_level")[rows]
-    outcomes[Quantity.VOLUME] = column("log_volume")[target] - column("volume_level")[rows]
-    return outcomes, (origins >= 0) & (segment[target] == segment[rows])
+class ReferenceForecast:
+    """The newest outcomes of each market, in order. They follow from the panel, so there is no further state."""
+
+    def __init__(self, panel: Panel) -> None:
+        """A panel with less room than for the window and its horizons has a shorter window."""
+        self._panel = panel
+        self._window = min(REFERENCE_WINDOW, panel.capacity - panel.horizons)
+        self._ordered = np.full((panel.markets, panel.horizons, QUANTITIES, self._window), np.inf)
+        """Normalised, the sizes of those with a sign; infinite where there is none yet."""
+        self._count = np.zeros((panel.markets, panel.horizons), dtype=np.int64)
+
+    def observe(self, places: Places, outcomes: Outcomes) -> None:
+        """Take the newest candles as targets, and drop the ones that are too old now."""
+        leaving = outcomes_at(self._panel, places, self._panel.newest(places) - self._window)
+        old = np.where(leaving.is_known[..., None], _sizes(leaving), np.inf)
+        new = np.where(outcomes.is_known[..., None], _sizes(outcomes), np.inf)
+        self._count[places] += outcomes.is_known.astype(np.int64) - leaving.is_known
+        filled = int(min(self._count[places].max() + 1, self._window))
+        ordered = self._ordered[places, ..., :filled]
+        replace_in_order(ordered, old, new)
+        self._ordered[places, ..., :filled] = ordered
+
+    def quantiles(self, places: Places) -> FloatArray:
+        """The normalised quantiles after the newest candles: [n, horizon, quantity, level], ascending along the
+        levels."""
+        counts = self._count[places]
+        filled = int(max(counts.max(), 1))
+        ordered = self._ordered[places, ..., :filled]
+        if (counts < FEWEST_OUTCOMES).any():
+            ordered, counts = _completed(ordered, counts)
+        sizes = _quantiles(ordered, counts)
+        return np.where(_IS_SIGNED, np.sign(LEVELS - 0.5) * sizes, sizes)
+
+    def restore(self, market: int) -> None:
+        """Read the outcomes of a market whose past was restored."""
+        newest = int(self._panel.size[market]) - 1
+        targets = np.arange(max(0, newest + 1 - self._window), newest + 1)
+        self._ordered[market] = np.inf
+        if not targets.size:
+            self._count[market] = 0
+            return
+        past = outcomes_at(self._panel, np.full(targets.shape, market), targets)
+        ordered = np.where(past.is_known[..., None], _sizes(past), np.inf)
+        self._ordered[market, ..., : targets.size] = np.sort(np.moveaxis(ordered, 0, -1), axis=-1)
+        self._count[market] = past.is_known.sum(axis=0)
 
 
-def _completed(outcomes: FloatArray, counts: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Draws of the assumed distribution added to each horizon that has fewer than `FEWEST_OUTCOMES`."""
-    drawn = np.full((*outcomes.shape[:-1], FEWEST_OUTCOMES), np.inf)
-    for row in np.flatnonzero(counts < FEWEST_OUTCOMES):
-        missing = FEWEST_OUTCOMES - int(counts[row])
-        drawn[:, row, :missing] = _prior_sample(missing).T
-    drawn[SIGNED] = np.abs(drawn[SIGNED])
-    return np.concatenate([outcomes, drawn], axis=-1), np.maximum(counts, FEWEST_OUTCOMES)
+def _sizes(outcomes: Outcomes) -> FloatArray:
+    """[n, H, Q], the absolute values of quantities with a sign."""
+    normalised = outcomes.normalised
+    return np.where(_IS_SIGNED[:, 0], np.abs(normalised), normalised)
 
 
-def _quantiles(ordered: FloatArray, counts: NDArray[np.int64], levels: FloatArray) -> FloatArray:
-    """Linearly interpolated, as by `numpy.quantile`, of the first `counts` [horizon] of these ascending outcomes
-    [quantity, horizon, n]: [quantity, horizon, level]."""
-    position = (counts - 1)[:, None] * levels
+def _completed(ordered: FloatArray, counts: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Evenly spread draws of the assumed distribution added to each horizon with fewer than `FEWEST_OUTCOMES`."""
+    drawn = np.full((*ordered.shape[:-1], FEWEST_OUTCOMES), np.inf)
+    for market, horizon in np.argwhere(counts < FEWEST_OUTCOMES):
+        missing = FEWEST_OUTCOMES - int(counts[market, horizon])
+        points = (np.arange(missing) + 0.5) / missing
+        drawn[market, horizon, :, :missing] = [np.interp(points, LEVELS, prior) for prior in _PRIOR]
+    drawn = np.where(_IS_SIGNED, np.abs(drawn), drawn)
+    return np.sort(np.concatenate([ordered, drawn], axis=-1), axis=-1), np.maximum(counts, FEWEST_OUTCOMES)
+
+
+def _quantiles(ordered: FloatArray, counts: NDArray[np.int64]) -> FloatArray:
+    """Linearly interpolated, as by `numpy.quantile`, of the first `counts` [n, horizon] of these ascending outcomes
+    [n, horizon, quantity, k]: [n, horizon, quantity, level]."""
+    last = (counts - 1)[..., None, None]
+    position = last * _LEVELS_OF
     below = np.floor(position).astype(np.int64)
-    above = np.minimum(below + 1, (counts - 1)[:, None])
-    low, high = (np.take_along_axis(ordered, index[None], axis=-1) for index in (below, above))
+    above = np.minimum(below + 1, last)
+    low, high = (np.take_along_axis(ordered, index, axis=-1) for index in (below, above))
     share = position - below
     interpolated: FloatArray = np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1.0 - share))
     return interpolated
-
-
-def _prior_sample(size: int) -> FloatArray:
-    """`size` evenly spread draws of the assumed distribution: [size, quantity]."""
-    points = (np.arange(size) + 0.5) / size
-    return np.stack([np.interp(points, LEVELS, row) for row in _PRIOR], axis=1)

@@ -11,14 +11,14 @@ Volatility is relative to the market's past: if there was only one regime, it is
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
 from core.domain.regimes import Regime, RegimeProbabilities
-from core.forecast.arrays import Arrays, ArrayState
+from core.forecast.arrays import Arrays, ArrayState, Places
 from core.forecast.averages import WeightedMoments
+from core.forecast.panel import Panel
 
 RETURNS = 30
 """Candles over which straightness is measured."""
@@ -46,97 +46,144 @@ _APART = np.array([0.65, 0.2])
 
 
 class RegimeMixture(ArrayState):
-    """Owns the fit. `observe` each closed candle once, in order; its result is never revised."""
+    """Owns the fit of each market. `observe` each closed candle once, in order; its result is never revised."""
 
-    _STATE = ("_level", "_mass", "_sum", "_square", "_now")
+    _STATE = ("_returns", "_log_close", "_level", "_mass", "_sum", "_square", "_now")
 
-    def __init__(self) -> None:
-        self._height = WeightedMoments(_RANGE_SPAN)
-        self._returns: deque[float] = deque(maxlen=RETURNS)
-        self._log_close: float | None = None
-        self._level = np.zeros(3)
+    def __init__(self, markets: int) -> None:
+        self._height = WeightedMoments((_RANGE_SPAN,), markets)
+        self._returns = np.full((markets, RETURNS), np.nan)
+        """The newest last; NaN where there are fewer."""
+        self._log_close = np.full(markets, np.nan)
+        self._level = np.zeros((markets, 3))
         """Of the heights, with forgetting: weight, sum, sum of squares."""
-        self._mass = np.zeros(len(Regime))
-        self._sum = np.zeros((len(Regime), 2))
-        self._square = np.zeros((len(Regime), 2))
-        self._now = np.full(len(Regime), 1.0 / len(Regime))
+        self._mass = np.zeros((markets, len(Regime)))
+        self._sum = np.zeros((markets, len(Regime), 2))
+        self._square = np.zeros((markets, len(Regime), 2))
+        self._now = np.full((markets, len(Regime)), 1.0 / len(Regime))
 
-    def observe(self, log_close: float, log_range: float, is_after_gap: bool) -> None:
-        """Take the next closed candle. A move across a hole is no sample of straightness."""
-        if self._log_close is not None and not is_after_gap:
-            self._returns.append(log_close - self._log_close)
-        self._log_close = log_close
-        self._height.add(log_range)
-        self._take(np.array([self._height.mean, self._efficiency()]))
+    def observe(
+        self, places: Places, log_close: FloatArray, log_range: FloatArray, is_after_gap: NDArray[np.bool_]
+    ) -> None:
+        """Learn from the next closed candles: [n] each. A move across a hole is no sample of straightness."""
+        moved = log_close - self._log_close[places]
+        is_move = ~(np.isnan(moved) | is_after_gap)
+        moving = places[is_move]
+        self._returns[moving] = np.concatenate([self._returns[moving, 1:], moved[is_move, None]], axis=1)
+        self._log_close[places] = log_close
+        self._height.add(places, log_range[:, None])
+        straightness = _efficiency(self._returns[places])
+        self._update(places, np.stack([self._height.means(places)[:, 0], straightness], axis=1))
 
-    @property
-    def probabilities(self) -> RegimeProbabilities:
-        """As of the newest candle; uniform before the first."""
-        return RegimeProbabilities(*(float(value) for value in self._now))
+    def probabilities(self, market: int) -> RegimeProbabilities:
+        """Those at the newest candle; uniform before the first."""
+        return RegimeProbabilities(*self._now[market].tolist())
 
-    def state(self) -> Arrays:
-        close = [] if self._log_close is None else [self._log_close]
-        return super().state() | {
-            "height": self._height.state(),
-            "returns": np.array(self._returns, dtype=np.float64),
-            "log_close": np.array(close, dtype=np.float64),
-        }
+    def state(self, market: int) -> Arrays:
+        """What is not known yet is left out of the newest returns and of the close."""
+        state, known = super().state(market), ~np.isnan(self._returns[market])
+        close = self._log_close[market : market + 1]
+        of_past = {"returns": self._returns[market, known], "log_close": close[~np.isnan(close)]}
+        return state | of_past | {"height": self._height.state(market)["sums"]}
 
-    def restore(self, state: Arrays) -> None:
-        super().restore(state)
-        self._height.restore(state["height"].astype(np.float64))
-        self._returns = deque((float(value) for value in state["returns"]), maxlen=RETURNS)
-        close = state["log_close"]
-        self._log_close = float(close[0]) if close.size else None
+    def restore(self, state: Arrays, market: int) -> None:
+        """Continue this market from what `state` returned."""
+        for name in ("_level", "_mass", "_sum", "_square", "_now"):
+            getattr(self, name)[market] = state[name.lstrip("_")]
+        self._height.restore({"sums": state["height"]}, market)
+        returns, close = state["returns"], state["log_close"]
+        self._returns[market], self._log_close[market] = np.nan, np.nan
+        self._returns[market, RETURNS - returns.size :] = returns
+        self._log_close[market : market + close.size] = close
 
-    def _efficiency(self) -> float:
-        """0 to 1. With fewer returns than usual it is scaled to a random walk of the full length."""
-        returns = np.array(self._returns)
-        most = _LARGEST * float(np.median(np.abs(returns))) if returns.size else 0.0
-        if most > 0.0:
-            returns = returns.clip(-most, most)
-        travelled = float(np.abs(returns).sum())
-        if travelled == 0.0:
-            return 0.0
-        return abs(float(returns.sum())) / travelled * float(np.sqrt(returns.size / RETURNS))
+    def _update(self, places: Places, measured: FloatArray) -> None:
+        """measured: height and straightness [n, 2]."""
+        height = measured[:, _HEIGHT]
+        powers = np.stack([np.ones_like(height), height, height * height], axis=1)
+        self._level[places] = _KEEP * self._level[places] + powers
+        means, spread, weights = self._components(places)
+        prior = _PERSISTENCE * self._now[places] + (1.0 - _PERSISTENCE) * weights
+        near = -0.5 * (((measured[:, None] - means) / spread[:, None]) ** 2).sum(axis=2)
+        now = prior * np.exp(near - near.max(axis=1, keepdims=True))
+        now /= now.sum(axis=1, keepdims=True)
+        self._now[places] = now
+        self._mass[places] = _KEEP * self._mass[places] + now
+        self._sum[places] = _KEEP * self._sum[places] + now[:, :, None] * measured[:, None]
+        self._square[places] = _KEEP * self._square[places] + now[:, :, None] * measured[:, None] ** 2
+        self._reorder(places)
 
-    def _take(self, measured: FloatArray) -> None:
-        height = float(measured[_HEIGHT])
-        self._level = _KEEP * self._level + np.array([1.0, height, height * height])
-        means, spread, weights = self._components()
-        prior = _PERSISTENCE * self._now + (1.0 - _PERSISTENCE) * weights
-        near = -0.5 * (((measured - means) / spread) ** 2).sum(axis=1)
-        now = prior * np.exp(near - near.max())
-        self._now = now / now.sum()
-        self._mass = _KEEP * self._mass + self._now
-        self._sum = _KEEP * self._sum + self._now[:, None] * measured
-        self._square = _KEEP * self._square + self._now[:, None] * measured**2
-        self._put_in_order()
+    def _components(self, places: Places) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means [n, 3, 2], the shared spread [n, 2] and the weights [n, 3], from the data and the initial positions."""
+        total = self._sum[places]
+        mass = self._mass[places] + _ANCHOR_WEIGHT
+        means = (total + _ANCHOR_WEIGHT * self._anchors(places)) / mass[:, :, None]
+        around = self._square[places] - 2.0 * means * total + self._mass[places][:, :, None] * means**2
+        weight = mass.sum(axis=1, keepdims=True)
+        variance = (around.sum(axis=1) + mass.shape[1] * _ANCHOR_WEIGHT * _SPREAD**2) / weight
+        least = means[:, _CALM, _HEIGHT] + _APART[_HEIGHT]
+        means[:, _VOLATILE, _HEIGHT] = np.maximum(means[:, _VOLATILE, _HEIGHT], least)
+        others = means[:, [_CALM, _VOLATILE], _STRAIGHTNESS].max(axis=1) + _APART[_STRAIGHTNESS]
+        means[:, _TRENDING, _STRAIGHTNESS] = np.maximum(means[:, _TRENDING, _STRAIGHTNESS], others)
+        return means, np.maximum(np.sqrt(np.maximum(variance, 0.0)), _SMALLEST_SPREAD), mass / weight
 
-    def _components(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Means [3, 2], the shared spread [2] and the weights [3], from the data and the initial positions."""
-        anchors = self._anchors()
-        mass = self._mass + _ANCHOR_WEIGHT
-        means = (self._sum + _ANCHOR_WEIGHT * anchors) / mass[:, None]
-        around = self._square - 2.0 * means * self._sum + self._mass[:, None] * means**2
-        variance = (around.sum(axis=0) + mass.size * _ANCHOR_WEIGHT * _SPREAD**2) / mass.sum()
-        means[_VOLATILE, _HEIGHT] = max(means[_VOLATILE, _HEIGHT], means[_CALM, _HEIGHT] + _APART[_HEIGHT])
-        others = means[[_CALM, _VOLATILE], _STRAIGHTNESS].max()
-        means[_TRENDING, _STRAIGHTNESS] = max(means[_TRENDING, _STRAIGHTNESS], others + _APART[_STRAIGHTNESS])
-        return means, np.maximum(np.sqrt(np.maximum(variance, 0.0)), _SMALLEST_SPREAD), mass / mass.sum()
-
-    def _anchors(self) -> FloatArray:
-        weight, first, second = self._level
+    def _anchors(self, places: Places) -> FloatArray:
+        """[n, 3, 2]"""
+        weight, first, second = self._level[places].T
         mean = first / weight
-        deviation = max(float(np.sqrt(max(second / weight - mean**2, 0.0))), _SMALLEST_DEVIATION)
-        return np.stack([mean + deviation * _HEIGHT_ANCHORS, _STRAIGHTNESS_ANCHORS], axis=1)
+        deviation = np.maximum(np.sqrt(np.maximum(second / weight - mean**2, 0.0)), _SMALLEST_DEVIATION)
+        heights = mean[:, None] + deviation[:, None] * _HEIGHT_ANCHORS
+        return np.stack([heights, np.broadcast_to(_STRAIGHTNESS_ANCHORS, heights.shape)], axis=2)
 
-    def _put_in_order(self) -> None:
+    def _reorder(self, places: Places) -> None:
         """Name the components: the straightest is trending, the higher of the others volatile."""
-        means = (self._sum + _ANCHOR_WEIGHT * self._anchors()) / (self._mass + _ANCHOR_WEIGHT)[:, None]
-        trending = int(means[:, _STRAIGHTNESS].argmax())
-        calm, volatile = sorted((row for row in range(len(Regime)) if row != trending), key=lambda row: means[row, 0])
-        order = [calm, trending, volatile]
-        if order != [_CALM, _TRENDING, _VOLATILE]:
-            self._mass, self._sum, self._square = self._mass[order], self._sum[order], self._square[order]
-            self._now = self._now[order]
+        mass = self._mass[places] + _ANCHOR_WEIGHT
+        means = (self._sum[places] + _ANCHOR_WEIGHT * self._anchors(places)) / mass[:, :, None]
+        trending = means[:, :, _STRAIGHTNESS].argmax(axis=1)
+        is_trending = np.arange(len(Regime)) == trending[:, None]
+        calm = np.where(is_trending, np.inf, means[:, :, _HEIGHT]).argmin(axis=1)
+        order = np.stack([calm, trending, np.arange(len(Regime)).sum() - calm - trending], axis=1)
+        for array in (self._mass, self._sum, self._square, self._now):
+            array[places] = array[places[:, None], order]
+
+
+def _efficiency(returns: FloatArray) -> FloatArray:
+    """0 to 1: returns [n, RETURNS], NaN where there are fewer, to [n]. With fewer it is scaled to a random walk of the
+    full length."""
+    is_known = ~np.isnan(returns)
+    count = is_known.sum(axis=1)
+    sizes = np.sort(np.where(is_known, np.abs(returns), np.inf), axis=1)
+    middle = np.stack([np.maximum(count - 1, 0) // 2, count // 2], axis=1).clip(max=RETURNS - 1)
+    median = np.take_along_axis(sizes, middle, axis=1).mean(axis=1)
+    most = np.where((count > 0) & (median > 0.0), _LARGEST * median, np.inf)[:, None]
+    bounded = np.where(is_known, np.clip(returns, -most, most), 0.0)
+    travelled = np.abs(bounded).sum(axis=1)
+    straight = np.abs(bounded.sum(axis=1)) / np.where(travelled > 0.0, travelled, 1.0)
+    efficiency: FloatArray = straight * np.sqrt(count / RETURNS)
+    return efficiency
+
+
+class RegimeWatch:
+    """The regime mixtures of a panel. Call `observe` once for each appended candle."""
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        self._mixture = RegimeMixture(panel.markets)
+
+    def now(self, market: int) -> RegimeProbabilities:
+        """Those at the market's newest candle."""
+        return self._mixture.probabilities(market)
+
+    def observe(self, places: Places) -> None:
+        """Take the newest candle of each of these markets."""
+        segment, row = self._panel.column("segment"), self._panel.newest(places)
+        is_after_gap = (row > 0) & (segment[places, row] != segment[places, np.maximum(row - 1, 0)])
+        log_close, log_range = (self._panel.newest_of(name, places) for name in ("log_close", "log_range"))
+        self._mixture.observe(places, log_close, log_range, is_after_gap)
+
+    def state(self, market: int) -> Arrays:
+        """The complete state of a market, to be restored with its past."""
+        return self._mixture.state(market)
+
+    def restore(self, state: Arrays, market: int) -> None:
+        """Continue a market from what `state` returned, with the matching past."""
+        self._mixture.restore(state, market)

@@ -1,4 +1,4 @@
-"""Empirical quantiles of the newest residuals of forecasts."""
+"""Empirical quantiles of the newest residuals of forecasts, of many markets at once."""
 
 from __future__ import annotations
 
@@ -6,58 +6,67 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, SIZE_LEVELS, FloatArray
-from core.forecast.arrays import Arrays, ArrayState
+from core.forecast.arrays import Arrays, ArrayState, Places, replace_in_order
 
 _LAST = np.finfo(np.float32).max
 """Placeholder for unknown residuals: sorts after all others."""
 
 
 class ResidualQuantiles(ArrayState):
-    """The newest `window` residuals of each series and horizon, kept as float32.
+    """The newest `window` residuals of each series and horizon, kept as float32: as they came, and in order.
 
     is_symmetric: the series [S] whose residuals count with both signs, so that their quantiles are symmetric about 0.
     """
 
     _STATE = ("_newest", "_seen")
 
-    def __init__(self, is_symmetric: NDArray[np.bool_], horizons: int, window: int) -> None:
+    def __init__(self, is_symmetric: NDArray[np.bool_], horizons: int, window: int, markets: int) -> None:
         self._is_symmetric = is_symmetric
-        self._newest = np.full((is_symmetric.size, horizons, window), _LAST, dtype=np.float32)
-        self._seen = np.zeros(horizons, dtype=np.int64)
+        self._newest = np.full((markets, horizons, is_symmetric.size, window), _LAST, dtype=np.float32)
+        self._ordered = self._newest.copy()
+        """The same, or the absolute ones of a symmetric series, in ascending order."""
+        self._seen = np.zeros((markets, horizons), dtype=np.int64)
 
-    @property
-    def known(self) -> NDArray[np.int64]:
-        """How many residuals each horizon has: [H]."""
-        return np.minimum(self._seen, self._newest.shape[-1])
+    def known(self, places: Places) -> NDArray[np.int64]:
+        """How many residuals each horizon has: [n, H]."""
+        return np.minimum(self._seen[places], self._newest.shape[-1])
 
-    def add(self, residuals: FloatArray, is_known: NDArray[np.bool_]) -> None:
-        """One residual of each series and horizon [S, H], taken where the horizon's is known [H]."""
-        horizons = np.flatnonzero(is_known)
-        places = self._seen[horizons] % self._newest.shape[-1]
-        self._newest[:, horizons, places] = residuals[:, horizons]
-        self._seen[horizons] += 1
+    def add(self, places: Places, residuals: FloatArray, is_known: NDArray[np.bool_]) -> None:
+        """One residual of each horizon and series [n, H, S], taken where the horizon's is known [n, H]."""
+        market, horizon = np.nonzero(is_known)
+        at = places[market], horizon
+        slot = self._seen[at] % self._newest.shape[-1]
+        new = residuals[market, horizon].astype(np.float32)
+        old = self._sizes(self._newest[*at, :, slot])
+        self._newest[*at, :, slot] = new
+        self._seen[at] += 1
+        filled = int(min(self._seen[at].max(initial=1), self._newest.shape[-1]))
+        ordered = self._ordered[..., :filled][at]
+        replace_in_order(ordered, old, self._sizes(new))
+        self._ordered[..., :filled][at] = ordered
 
-    def quantiles(self) -> FloatArray:
-        """[S, H, L], ascending; undefined for a horizon without residuals."""
-        filled = max(int(self.known.max()), 1)
-        ordered = self._newest[..., :filled].copy()
-        ordered[self._is_symmetric] = np.abs(ordered[self._is_symmetric])
-        ordered.sort(axis=-1)
-        quantiles = self._at(ordered, LEVELS)
-        mirrored = np.sign(LEVELS - 0.5) * self._at(ordered[self._is_symmetric], SIZE_LEVELS)
-        quantiles[self._is_symmetric] = mirrored
-        return quantiles
+    def _sizes(self, residuals: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Residuals as they are ordered: [..., S]."""
+        return np.where(self._is_symmetric, np.abs(residuals), residuals)
 
-    def _at(self, ordered: NDArray[np.float32], levels: FloatArray) -> FloatArray:
-        """The quantiles of residuals in ascending order: [S, H, window] to [S, H, L]."""
-        last = np.maximum(self.known - 1, 0)[:, None]
-        position = levels * last
+    def quantiles(self, places: Places) -> FloatArray:
+        """[n, H, S, L], ascending; undefined for a horizon without residuals."""
+        is_symmetric = self._is_symmetric[:, None]
+        levels = np.where(is_symmetric, SIZE_LEVELS, LEVELS)
+        position = levels * np.maximum(self.known(places) - 1, 0)[..., None, None]
         below = position.astype(np.int64)
-        above = np.minimum(below + 1, last)
-        low, high = (np.take_along_axis(ordered, index[None], axis=-1).astype(np.float64) for index in (below, above))
-        interpolated: FloatArray = low + (position - below) * (high - low)
-        return interpolated
+        above = np.minimum(below + 1, np.maximum(self.known(places) - 1, 0)[..., None, None])
+        low, high = (self._at(places, index) for index in (below, above))
+        quantiles: FloatArray = low + (position - below) * (high - low)
+        return np.where(is_symmetric, np.sign(LEVELS - 0.5) * quantiles, quantiles)
 
-    def restore(self, state: Arrays) -> None:
-        super().restore(state)
-        self._newest[:, np.arange(self._newest.shape[-1]) >= self.known[:, None]] = _LAST  # 0 in an older checkpoint
+    def _at(self, places: Places, index: NDArray[np.int64]) -> FloatArray:
+        """The residuals at these places of the order: [n, H, S, L]."""
+        _, horizons, series, _ = self._ordered.shape
+        market = places[:, None, None, None]
+        horizon, of = np.arange(horizons)[:, None, None], np.arange(series)[:, None]
+        return self._ordered[market, horizon, of, index].astype(np.float64)
+
+    def restore(self, state: Arrays, market: int) -> None:
+        super().restore(state, market)
+        self._ordered[market] = np.sort(np.moveaxis(self._sizes(np.moveaxis(self._newest[market], 1, 2)), 2, 1))

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from core.domain.events import Estimate
 from core.domain.quantities import BAND_90, LEVELS, MEDIAN, FloatArray
+from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
 
-FEWEST_FOR_AN_ESTIMATE = 30
-"""With fewer no share or skill is shown: 85 % of seven candles is not an accuracy."""
-FEWEST_FOR_AN_EDGE = 300
 COVERAGE_WINDOW = 500
 """Window, in candles, for a band's worst and best coverage."""
 NOMINAL_COVERAGE = 0.9
@@ -31,8 +29,8 @@ def pinball(outcome: FloatArray, quantiles: FloatArray) -> FloatArray:
     return loss
 
 
-def close_hits(quantiles: FloatArray, close: float) -> FloatArray:
-    """Whether a close was inside the 90 % band and on the forecast side: quantiles [..., level] to [..., 2, 2].
+def close_hits(quantiles: FloatArray, close: float | FloatArray) -> FloatArray:
+    """Whether a close [...] was inside the 90 % band and on the forecast side: quantiles [..., level] to [..., 2, 2].
 
     The first of each pair is 1 for yes, the second 1 where it counts: a direction does not if the forecast has none, or
     the close did not move.

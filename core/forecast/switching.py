@@ -9,9 +9,10 @@ forecast probability of its regimes: no distribution is assumed.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, FloatArray
-from core.forecast.arrays import Arrays, ArrayState
+from core.forecast.arrays import ArrayState, Places
 
 _REGIMES = 2
 _KEEP = 1.0 - 1.0 / 2000.0
@@ -28,93 +29,130 @@ _SMALLEST_DEVIATION = 0.2
 _SMALLEST_SPREAD = 0.1
 _LEAST_LIKELY = 1e-9
 """Lower bound of a candle's likelihood in either regime: one that fits neither has no effect."""
+_LAST = np.finfo(np.float64).max
+"""Placeholder for candles not yet seen: sorts after all others."""
 
 
 class RegimeSwitching(ArrayState):
-    """Owns the chain and the newest `window` candles. `observe` each closed candle once, in order."""
+    """Owns the chain and the newest `window` candles of each market. `observe` each closed candle once, in order."""
 
-    _STATE = ("_log_ranges", "_returns", "_has_return", "_shares", "_now", "_level", "_moments", "_switches")
+    _STATE = (
+        *("_log_ranges", "_order", "_returns", "_has_return", "_shares"),
+        *("_seen", "_now", "_level", "_moments", "_switches"),
+    )
 
-    def __init__(self, window: int) -> None:
-        self._log_ranges = np.zeros(window)
-        self._returns = np.zeros(window)
-        self._has_return = np.zeros(window, dtype=np.bool_)
+    def __init__(self, window: int, horizons: int, markets: int) -> None:
+        self._horizons = horizons
+        self._log_ranges = np.full((markets, window), _LAST)
+        self._order = np.tile(np.arange(window, dtype=np.int32), (markets, 1))
+        """The indices that put the log ranges in ascending order."""
+        self._returns = np.zeros((markets, window))
+        """Their size."""
+        self._has_return = np.zeros((markets, window), dtype=np.bool_)
         """False for the first candle and after a hole."""
-        self._shares = np.zeros((window, _REGIMES))
+        self._shares = np.zeros((markets, window, _REGIMES))
         """Each candle's regime probabilities at its close."""
-        self.seen = 0
+        self._seen = np.zeros(markets, dtype=np.int64)
         """Candles seen, also those no longer kept."""
-        self._now = np.full(_REGIMES, 1.0 / _REGIMES)
-        self._level = np.zeros(3)
+        self._now = np.full((markets, _REGIMES), 1.0 / _REGIMES)
+        self._level = np.zeros((markets, 3))
         """Of the log ranges, with forgetting: weight, sum, sum of squares."""
-        self._moments = np.zeros((3, _REGIMES))
+        self._moments = np.zeros((markets, 3, _REGIMES))
         """The same of each regime."""
-        self._switches = np.zeros((_REGIMES, _REGIMES))
+        self._switches = np.zeros((markets, _REGIMES, _REGIMES))
 
-    def observe(self, log_range: float, log_return: float | None) -> None:
-        """Take the next closed candle; log_return: from the close before it, None without one or after a hole."""
-        powers = np.array([1.0, log_range, log_range**2])
-        self._level = _KEEP * self._level + powers
-        mean, spread = self._places()
-        fit = np.exp(-0.5 * ((log_range - mean) / spread) ** 2) / spread + _LEAST_LIKELY
-        both = self._now[:, None] * self._chain() * fit
-        both /= both.sum()
-        self._now = both.sum(axis=0)
-        self._switches = _KEEP * self._switches + both
-        self._moments = _KEEP * self._moments + powers[:, None] * self._now
-        place = self.seen % self._log_ranges.size
-        self._log_ranges[place], self._shares[place] = log_range, self._now
-        self._returns[place], self._has_return[place] = log_return or 0.0, log_return is not None
-        self.seen += 1
+    def seen(self, places: Places) -> NDArray[np.int64]:
+        """Candles seen of each market: [n]."""
+        return self._seen[places]
 
-    def log_range_quantiles(self, horizons: int) -> FloatArray:
-        """Quantiles of the log range of each of the next candles: [H, L], ascending."""
-        kept = slice(0, min(self.seen, self._log_ranges.size))
-        shares = self._shares[kept]
-        order = np.argsort(self._log_ranges[kept])
-        likely = self._ahead(horizons)
-        weights = (shares / np.maximum(shares.sum(axis=0), _LEAST_LIKELY))[order] @ likely.T
-        reached = (np.cumsum(weights, axis=0) - 0.5 * weights) / weights.sum(axis=0)
-        values = self._log_ranges[kept][order]
-        return np.stack([np.interp(LEVELS, column, values) for column in reached.T])
+    def observe(self, places: Places, log_range: FloatArray, log_return: FloatArray) -> None:
+        """Learn from the next closed candles [n]; log_return: from the close before it, NaN without one or after a
+        hole."""
+        powers = np.stack([np.ones_like(log_range), log_range, log_range**2], axis=1)
+        self._level[places] = _KEEP * self._level[places] + powers
+        mean, spread = self._positions(places)
+        fit = np.exp(-0.5 * ((log_range[:, None] - mean) / spread) ** 2) / spread + _LEAST_LIKELY
+        both = self._now[places][:, :, None] * self._chain(places) * fit[:, None, :]
+        both /= both.sum(axis=(1, 2), keepdims=True)
+        now = both.sum(axis=1)
+        self._now[places] = now
+        self._switches[places] = _KEEP * self._switches[places] + both
+        self._moments[places] = _KEEP * self._moments[places] + powers[:, :, None] * now[:, None, :]
+        slot = self._seen[places] % self._log_ranges.shape[1]
+        self._log_ranges[places, slot], self._shares[places, slot] = log_range, now
+        self._returns[places, slot] = np.abs(np.nan_to_num(log_return))
+        self._has_return[places, slot] = ~np.isnan(log_return)
+        self._seen[places] += 1
+        self._reorder(places)
 
-    def moves(self, horizons: int) -> FloatArray:
-        """The expected size of each of the next returns: [H]; NaN before the first observation."""
-        if not self._has_return.any():
-            return np.full(horizons, np.nan)
-        shares = self._shares[self._has_return]
-        of_regime = np.abs(self._returns[self._has_return]) @ shares / np.maximum(shares.sum(axis=0), _LEAST_LIKELY)
-        moves: FloatArray = np.sqrt(self._ahead(horizons) @ of_regime**2)
-        return moves
+    def _kept(self, places: Places) -> int:
+        """The slots that have a candle in any of these markets."""
+        return int(min(self._seen[places].max(), self._log_ranges.shape[1]))
 
-    def state(self) -> Arrays:
-        return super().state() | {"seen": np.array([self.seen], dtype=np.int64)}
+    def _reorder(self, places: Places) -> None:
+        kept = self._kept(places)
+        order = self._order[places, :kept]
+        again = np.take_along_axis(self._log_ranges[places], order, axis=1).argsort(axis=1, kind="stable")
+        self._order[places, :kept] = np.take_along_axis(order, again, axis=1)
 
-    def restore(self, state: Arrays) -> None:
-        super().restore(state)
-        self.seen = int(state["seen"][0])
+    def log_range_quantiles(self, places: Places) -> FloatArray:
+        """Quantiles of the log range of each of the next candles: [n, H, L], ascending."""
+        order = self._order[places, : self._kept(places)]
+        log_ranges = np.take_along_axis(self._log_ranges[places], order, axis=1)
+        shares = self._shares[places]
+        of_regime = shares / np.maximum(shares.sum(axis=1, keepdims=True), _LEAST_LIKELY)
+        of_candle = of_regime[np.arange(len(places))[:, None], order]
+        ahead = self._ahead(places)[..., None]
+        weights = sum(ahead[:, :, regime] * of_candle[:, None, :, regime] for regime in range(_REGIMES))
+        last = np.minimum(self._seen[places], self._log_ranges.shape[1])[:, None] - 1
+        summed = np.cumsum(weights, axis=2)  # its last is the sum, however many candles the other markets have
+        reached = (summed - 0.5 * weights) / np.take_along_axis(summed, last[..., None], axis=2)
+        return _interpolated(reached, log_ranges, last)
 
-    def _ahead(self, horizons: int) -> FloatArray:
-        """The probability of each regime in the next candles: [H, regime], calm first."""
-        chain, likely = self._chain(), [self._now]
-        for _ in range(horizons):
-            likely.append(likely[-1] @ chain)
-        return np.stack(likely[1:])
+    def moves(self, places: Places) -> FloatArray:
+        """The expected size of each of the next returns: [n, H]; NaN before the first observation."""
+        has_return = self._has_return[places]
+        shares = self._shares[places] * has_return[..., None]
+        of_regime = (self._returns[places][..., None] * shares).sum(axis=1)
+        of_regime /= np.maximum(shares.sum(axis=1), _LEAST_LIKELY)
+        moves = np.sqrt((self._ahead(places) * of_regime[:, None] ** 2).sum(axis=-1))
+        return np.where(has_return.sum(axis=1, keepdims=True) > 0, moves, np.nan)
 
-    def _places(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and spread of the log range in each regime, shrunk to the initial positions."""
-        weight, first, second = self._level
+    def _ahead(self, places: Places) -> FloatArray:
+        """The probability of each regime in the next candles: [n, H, regime], calm first."""
+        chain, likely = self._chain(places), [self._now[places]]
+        for _ in range(self._horizons):
+            likely.append((likely[-1][:, :, None] * chain).sum(axis=1))
+        return np.stack(likely[1:], axis=1)
+
+    def _positions(self, places: Places) -> tuple[FloatArray, FloatArray]:
+        """Mean and spread of the log range in each regime [n, regime], shrunk to the initial positions."""
+        weight, first, second = self._level[places].T[..., None]
         level = first / weight
-        deviation = max(float(np.sqrt(max(second / weight - level**2, 0.0))), _SMALLEST_DEVIATION)
-        mass, total, square = self._moments
+        deviation = np.maximum(np.sqrt(np.maximum(second / weight - level**2, 0.0)), _SMALLEST_DEVIATION)
+        mass, total, square = np.moveaxis(self._moments[places], 1, 0)
         mean = (total + _ANCHOR_WEIGHT * (level + deviation * _ANCHORS)) / (mass + _ANCHOR_WEIGHT)
         around = square - 2.0 * mean * total + mass * mean**2
         variance = (around + _ANCHOR_WEIGHT * (_ANCHOR_DEVIATION * deviation) ** 2) / (mass + _ANCHOR_WEIGHT)
         return mean, np.maximum(np.sqrt(np.maximum(variance, 0.0)), _SMALLEST_SPREAD)
 
-    def _chain(self) -> FloatArray:
-        """The transition probabilities: [from, to]."""
+    def _chain(self, places: Places) -> FloatArray:
+        """The transition probabilities: [n, from, to]."""
         believed = np.where(np.eye(_REGIMES, dtype=np.bool_), _STAY, (1.0 - _STAY) / (_REGIMES - 1))
-        seen = self._switches + _TRANSITIONS_BEFORE * believed
-        chain: FloatArray = seen / seen.sum(axis=1, keepdims=True)
+        seen = self._switches[places] + _TRANSITIONS_BEFORE * believed
+        chain: FloatArray = seen / seen.sum(axis=2, keepdims=True)
         return chain
+
+
+def _interpolated(reached: FloatArray, values: FloatArray, last: NDArray[np.int64]) -> FloatArray:
+    """As `numpy.interp` at LEVELS, [n, H, L]. reached: [n, H, k], ascending; values: [n, k]; last: [n, 1], the
+    last that counts."""
+    rows = reached.reshape(-1, reached.shape[-1])
+    found = np.stack([row.searchsorted(LEVELS, side="right") for row in rows]).reshape(*reached.shape[:2], len(LEVELS))
+    above = np.minimum(found, last[..., None])
+    below = np.maximum(above - 1, 0)
+    before, after = (np.take_along_axis(reached, index, axis=2) for index in (below, above))
+    low, high = (values[np.arange(len(values))[:, None, None], index] for index in (below, above))
+    share = np.clip((LEVELS - before) / np.maximum(after - before, np.finfo(np.float64).tiny), 0.0, 1.0)
+    between: FloatArray = np.minimum(low + share * (high - low), high)  # rounded, the sum may be larger
+    return between

@@ -24,12 +24,11 @@ class Columns:
 
     @classmethod
     def of_series(cls, candles: CandleSeries) -> Columns:
-        """All candles of a series, as views."""
+        """Make views of all candles of a series."""
         return cls(candles.open_time_ms, candles.values)
 
     @classmethod
     def of_candle(cls, candle: Candle) -> Columns:
-        """One candle."""
         return cls(np.array([candle.open_time_ms], np.int64), np.array(_numbers(candle), np.float64)[:, np.newaxis])
 
     def __len__(self) -> int:
@@ -40,26 +39,26 @@ class Columns:
         return Columns(self.open_time_ms[first:stop], self.values[:, first:stop])
 
     def followed_by(self, candle: Candle) -> Columns:
-        """These and one more candle, as copies."""
+        """Copy the candles, and append one."""
         one = Columns.of_candle(candle)
         times = np.append(self.open_time_ms, one.open_time_ms)
         return Columns(times, np.concatenate((self.values, one.values), axis=1))
 
     def column(self, name: str) -> FloatArray:
-        """A number of each candle: [n]. name: a `Source`, or "volume"."""
-        return _named(self.values, name)
+        """Return a number of each candle: [n]. name: a `Source`, or "volume"."""
+        return _column(self.values, name)
 
 
 def number(of: Candle, name: str) -> float:
-    """The same for one candle, bit for bit."""
-    return _named(_numbers(of), name)
+    """This candle's value in `Columns.column`, bit for bit."""
+    return _column(_numbers(of), name)
 
 
 def _numbers(of: Candle) -> tuple[float, ...]:
     return (of.open, of.high, of.low, of.close, of.volume)
 
 
-def _named(numbers: Iterable[Number], name: str) -> Number:
+def _column(numbers: Iterable[Number], name: str) -> Number:
     opened, high, low, close, volume = numbers
     match name:
         case "hl2":

@@ -64,7 +64,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A parameter that is one of a few words."""
+    """A parameter with a few words to choose from."""
 
     name: str
     title: str

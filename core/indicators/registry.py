@@ -24,7 +24,7 @@ class Drawing(StrEnum):
 
 
 class Place(StrEnum):
-    """Where an indicator is drawn: over the candles, or in its own pane below them."""
+    """The pane of an indicator: over the candles, or a separate one below them."""
 
     PRICE_PANE = "price pane"
     OWN_PANE = "own pane"
@@ -51,8 +51,8 @@ class Output:
 class Call:
     """A function of TA-Lib (https://ta-lib.org/functions/), by its name there.
 
-    inputs: what it reads of each candle: open, high, low, close, volume, or the source that the user chose. arguments:
-    what it is given after them, in its order; a word is the parameter of that name.
+    inputs: the parts of each candle that it reads: open, high, low, close, volume, or the source that the user chose.
+    arguments: its further arguments, in order; a word is the parameter of that name.
     """
 
     function: str
@@ -67,7 +67,7 @@ class Indicator:
     calls: the functions that compute it, their outputs in order; none for those in `series.OUR_OWN`.
     warm_up: how many candles have no value yet, in all outputs. is_scanning: the time for a candle grows with the
     period. scale and shift: an output is scale x TA-Lib's + shift. levels are drawn as fixed lines, fixed_range is the
-    pane's whole scale where it has one. objection: a sentence where values do not go together, empty where they do.
+    pane's whole scale, if any. objection: a sentence if values do not go together, else empty.
     """
 
     kind: str
@@ -89,14 +89,14 @@ class Indicator:
 
     @property
     def inks(self) -> tuple[str, ...]:
-        """The outputs with a colour of choice: band edges have that of the middle line, bars those of the market."""
+        """The outputs with a configurable colour: band edges share the middle line's, bars have the market's."""
         own = (Drawing.LINE, Drawing.DOTS)
         return tuple(output.name for output in self.outputs if output.drawing in own)
 
 
 _LONGEST_PERIOD = 5000
 _LONGEST_SCAN = 500
-"""For functions whose cost per candle is the period: a million candles take most of a second."""
+"""The longest period of functions whose cost per candle grows with it: a million candles take most of a second."""
 _SOURCE = Choice("source", "source", Source.CLOSE.value, tuple(source.value for source in Source))
 _HIGH_LOW = ("high", "low")
 _HIGH_LOW_CLOSE = (*_HIGH_LOW, "close")
@@ -111,12 +111,6 @@ def _period(default: int, name: str = "period", title: str = "period", minimum: 
 
 def _scanned(default: int) -> Number:
     return Number("period", "period", default, 2, _LONGEST_SCAN)
-
-
-def _macd_objection(given: Numbers) -> str:
-    if given["fast"] < given["slow"]:
-        return ""
-    return f"The fast period of MACD ({given['fast']}) must be below the slow one ({given['slow']})."
 
 
 _OVER_PRICES = (
@@ -240,7 +234,11 @@ _IN_OWN_PANES = (
         outputs=(Output("line"), Output("signal"), Output("histogram", Drawing.HISTOGRAM)),
         place=Place.OWN_PANE,
         levels=(0.0,),
-        objection=_macd_objection,
+        objection=lambda given: (
+            ""
+            if given["fast"] < given["slow"]
+            else f"The fast period of MACD ({given['fast']}) must be below the slow one ({given['slow']})."
+        ),
     ),
     Indicator(
         kind="atr",
@@ -344,7 +342,7 @@ _IN_OWN_PANES = (
         kind="obv",
         title="On-balance volume",
         short="OBV",
-        description="The volume of rising candles minus that of falling ones. Its direction matters, not its level.",
+        description="The volume of rising minus falling candles. Its direction matters, not its level.",
         parameters=(),
         calls=(Call("OBV", ("close", "volume"), ()),),
         warm_up=lambda _given: 0,

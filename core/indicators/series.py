@@ -25,11 +25,11 @@ _GROUP = 1 << _SHIFT
 
 
 class Extremes:
-    """Minimum and maximum over any range of columns, by groups of 64: over all rows of an array [row, n] that the owner
-    passes to every method, and whose changes the owner reports.
+    """Minimum and maximum over any range of columns, by groups of 64, over all rows of an array [row, n]. The owner
+    passes it to every method, and reports its changes.
 
-    A changed column costs one group, and a question one comparison a group: of a million columns, some microseconds. A
-    group in which a column is NaN is NaN: a stretch that is asked for must have none.
+    A changed column costs one group, and a query one comparison per group: some microseconds for a million columns. A
+    group with a NaN is NaN: a queried range must have none.
     """
 
     def __init__(self) -> None:
@@ -85,8 +85,8 @@ class Calculation(Protocol):
         """The index from which to fill the table again after the candles from `first` on have changed."""
 
     def fill(self, candles: Columns, table: FloatArray, first: int) -> None:
-        """Write the table's columns from `first` to the newest candle's, at least one; `first` is where the last call
-        stopped, or the result of `resume`."""
+        """Write the table's columns from `first` to the newest candle's, at least one; `first` is the end of the last
+        call, or the result of `resume`."""
 
     def preview(self, candles: CandleSeries, table: FloatArray, forming: Candle) -> tuple[float, ...]:
         """The outputs of a candle after all others, which are not stored. The table is filled up to there, and has a
@@ -105,11 +105,11 @@ def calculation_for(spec: IndicatorSpec) -> Calculation:
 class IndicatorSeries:
     """Growable rows of values, one column per candle.
 
-    However the candles came, the values are the same, bit by bit, as those of a new series over the same candles. An
-    appended candle costs the same after a thousand candles and after a million. One that was replaced or inserted
-    costs those after it where it is one of the last few hundred, all of them where it is not. Candles must be finite;
-    `core.domain.validation` sees to that. A million candles take 2 to 50 milliseconds: who cannot wait that long has
-    another thread call what `begin` returns, instead of calling `sync`.
+    The values equal a new series over the same candles, bit by bit, however the candles arrived. An appended candle
+    costs the same after a thousand candles and after a million. A replaced or inserted candle recomputes the candles
+    after it if it is among the last few hundred, else all. Candles must be finite, which `core.domain.candle_faults`
+    ensures. A million candles take 2 to 50 milliseconds: a caller that cannot wait runs the result of `begin` on
+    another thread, instead of calling `sync`.
     """
 
     def __init__(self, spec: IndicatorSpec, candles: CandleSeries, *, is_computed: bool = True) -> None:
@@ -180,7 +180,7 @@ class IndicatorSeries:
     def preview(self, forming: Candle) -> tuple[float, ...]:
         """The outputs if this candle closed as it is; NaN in the warm-up. Nothing is stored.
 
-        Raises ValueError where it does not come after the newest closed candle.
+        Raises ValueError unless it comes after the newest closed candle.
         """
         self.sync()
         if self._size and forming.open_time_ms <= int(self._candles.open_time_ms[-1]):

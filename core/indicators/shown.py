@@ -19,7 +19,8 @@ _COLOUR = re.compile("#[0-9a-f]{6}")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """colours: (output, #rrggbb) for chosen colours, in the row's order. width_px: of its lines, in logical pixels."""
+    """colours: (output, #rrggbb) for chosen colours, in the row's order. width_px: its lines' width, in logical
+    pixels."""
 
     colours: tuple[tuple[str, str], ...] = ()
     width_px: float = USUAL_PX
@@ -54,7 +55,7 @@ class ShownIndicator:
 
     @classmethod
     def of(cls, kind: str, /, **values: object) -> ShownIndicator:
-        """The kind with these values by name, and defaults for the others, with the theme's look."""
+        """Make one with these values by name, defaults for the others, and the theme's look."""
         return cls(IndicatorSpec.of(kind, **values))
 
     @classmethod
@@ -81,7 +82,7 @@ class ShownIndicator:
         return written
 
     def with_values(self, values: Mapping[str, Value]) -> ShownIndicator:
-        """The same with other parameters. Raises IndicatorError."""
+        """Copy it with other parameters. Raises IndicatorError."""
         return replace(self, spec=IndicatorSpec.of(self.spec.kind, **values))
 
 
@@ -101,5 +102,5 @@ def colour_numbers(shown: Sequence[ShownIndicator]) -> tuple[int, ...]:
 def without(shown: Sequence[ShownIndicator], place: int) -> tuple[ShownIndicator, ...]:
     """Remove one; the others keep their colours."""
     numbers = colour_numbers(shown)
-    kept = [replace(each, colour_number=number) for each, number in zip(shown, numbers, strict=True)]
-    return tuple(kept[:place] + kept[place + 1 :])
+    coloured = [replace(each, colour_number=number) for each, number in zip(shown, numbers, strict=True)]
+    return tuple(coloured[:place] + coloured[place + 1 :])

@@ -28,7 +28,7 @@ class IndicatorSpec:
 
     @classmethod
     def of(cls, kind: str, /, **values: object) -> IndicatorSpec:
-        """The kind with these values by name, and defaults for the others. Raises IndicatorError."""
+        """Make one with these values by name, and defaults for the others. Raises IndicatorError."""
         parameters = _row(kind).parameters
         names = [parameter.name for parameter in parameters]
         for name in values:
@@ -49,7 +49,6 @@ class IndicatorSpec:
         return cls.of(_row(data.get("kind")).kind, **values)
 
     def to_json(self) -> dict[str, object]:
-        """A plain dict for a JSON file."""
         return {"kind": self.kind, "parameters": self.parameters()}
 
     def parameters(self) -> dict[str, Value]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -37,31 +37,39 @@ TA-Lib's streams of exponential averages were measured at 100 ns per candle inst
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
-    """A call with the user's values."""
+class _BoundCall:
+    """A call of TA-Lib with the user's values."""
+
+    @classmethod
+    def of(cls, call: Call, values: Mapping[str, Any]) -> _BoundCall:
+        source = str(values.get("source", ""))
+        inputs = tuple(source if name == "source" else name for name in call.inputs)
+        arguments = (values[each] if isinstance(each, str) else each for each in call.arguments)
+        return cls(call.function, inputs, tuple(arguments))
 
     function: str
     inputs: tuple[str, ...]
     arguments: tuple[float, ...]
 
-    def over(self, candles: Columns) -> tuple[FloatArray, ...]:
-        """All outputs, [n] each."""
+    def compute(self, candles: Columns) -> tuple[FloatArray, ...]:
+        """Compute all outputs, [n] each."""
         function = getattr(_library(), self.function)
         return _outputs(function(*(candles.column(name) for name in self.inputs), *self.arguments))
 
-    def opened(self, candles: Columns) -> tuple[Any, tuple[FloatArray, ...]]:
-        """A stream after these candles, and all outputs. Raises InsufficientHistory."""
+    def open(self, candles: Columns) -> tuple[Any, tuple[FloatArray, ...]]:
+        """Open a stream after these candles, and compute all outputs. Raises InsufficientHistory."""
         stream = getattr(_library().stream, self.function)
         np.exp(_VECTORS)
         opened, found = stream.open_and_fill(*(candles.column(name) for name in self.inputs), *self.arguments)
         return opened, _outputs(found)
 
-    def numbers(self, candle: Candle) -> tuple[float, ...]:
-        """The inputs of a stream for one candle."""
-        return tuple(number(candle, name) for name in self.inputs)
+    def peek(self, stream: Any, forming: Candle) -> tuple[float, ...]:
+        """Compute the outputs of a stream if this candle came next."""
+        found = stream.peek(*(number(forming, name) for name in self.inputs))
+        return found if isinstance(found, tuple) else (found,)
 
-    def fed(self, stream: Any, candles: Columns) -> tuple[FloatArray, ...]:
-        """Feed these candles to a stream: all outputs, [n] each."""
+    def feed(self, stream: Any, candles: Columns) -> tuple[FloatArray, ...]:
+        """Feed these candles to a stream, and compute all outputs, [n] each."""
         given = (candles.column(name).tolist() for name in self.inputs)
         found: Iterable[Any] = map(stream.update, *given)
         count, value = len(candles), stream.value
@@ -88,7 +96,7 @@ class TechnicalAnalysis:
     def __init__(self, spec: IndicatorSpec) -> None:
         self._row = INDICATORS[spec.kind]
         values = spec.parameters()
-        self._calls = tuple(_bound(call, values) for call in self._row.calls)
+        self._calls = tuple(_BoundCall.of(call, values) for call in self._row.calls)
         self._now: _Streams | None = None
         """None while there are too few candles to open streams."""
         self._earlier: deque[_Streams] = deque(maxlen=2)
@@ -113,7 +121,7 @@ class TechnicalAnalysis:
             before = candles.part(0, stop - _STEP_BACK) if stop > _STEP_BACK else candles
             self._now = self._open(before, table, first) or self._open(candles, table, first)
         if self._now is None:
-            self._write(table, 0, [call.over(candles) for call in self._calls])
+            self._write(table, 0, [call.compute(candles) for call in self._calls])
         elif self._now.count < stop:
             self._feed(candles, table)
 
@@ -123,23 +131,22 @@ class TechnicalAnalysis:
             return (np.nan,) * self.outputs
         if self._now is not None:
             pairs = zip(self._calls, self._now.streams, strict=True)
-            found = [stream.peek(*call.numbers(forming)) for call, stream in pairs]
-            flat = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in found)
+            flat = chain.from_iterable(call.peek(stream, forming) for call, stream in pairs)
             return tuple(value * self._row.scale + self._row.shift for value in flat)
         whole = Columns.of_series(candles).followed_by(forming)
-        self._write(table, 0, [call.over(whole) for call in self._calls])  # the column after the last one is free
+        self._write(table, 0, [call.compute(whole) for call in self._calls])  # the column after the last one is free
         return tuple(table[:, size].tolist())
 
     def _is_quicker_at_once(self, first: int, stop: int) -> bool:
         return stop <= self._most_at_once and stop - first > max(_STEP_BACK, stop // _FED_FOR_ONE_AT_ONCE)
 
     def _open(self, candles: Columns, table: FloatArray, first: int) -> _Streams | None:
-        """Streams over candles whose values from `first` on are missing; None where these are too few."""
+        """Streams over candles whose values from `first` on are missing; None if these are too few."""
         count = len(candles)
         if count <= self.first_defined:
             return None
         try:
-            opened = [call.opened(candles) for call in self._calls]
+            opened = [call.open(candles) for call in self._calls]
         except _library().InsufficientHistory:
             return None
         self._write(table, first, [tuple(output[first:] for output in found) for _, found in opened])
@@ -153,7 +160,7 @@ class TechnicalAnalysis:
         first, stop = self._now.count, len(candles)
         columns = candles.part(first, stop)
         pairs = zip(self._calls, self._now.streams, strict=True)
-        self._write(table, first, [call.fed(stream, columns) for call, stream in pairs])
+        self._write(table, first, [call.feed(stream, columns) for call, stream in pairs])
         self._now = _Streams(stop, self._now.streams)
         if stop - self._earlier[-1].count >= _STEP_BACK:
             self._earlier.append(self._now.copy())
@@ -168,13 +175,6 @@ class TechnicalAnalysis:
                 np.add(np.multiply(output, self._row.scale, out=written), self._row.shift, out=written)
             if len(self._calls) > 1:  # they begin together
                 written[: max(0, self.first_defined - first)] = np.nan
-
-
-def _bound(call: Call, values: dict[str, Any]) -> _Bound:
-    source = str(values.get("source", ""))
-    inputs = tuple(source if name == "source" else name for name in call.inputs)
-    given = (values[each] if isinstance(each, str) else each for each in call.arguments)
-    return _Bound(call.function, inputs, tuple(given))
 
 
 def _outputs(found: Any) -> tuple[FloatArray, ...]:

@@ -12,9 +12,9 @@ from core.domain.quantities import FloatArray
 def volume_by_price(low: FloatArray, high: FloatArray, volume: FloatArray, edges: FloatArray) -> FloatArray:
     """The volume between neighbouring `edges`, which ascend: shape [len(edges) - 1].
 
-    A candle does not tell at which of its prices it was traded: its volume is spread evenly from its low to its high,
-    as charts usually do. One without a range counts where its price is, upper edges included. What lies beyond the
-    edges is left out. low, high, volume: shape [candles].
+    The prices of a candle's trades are unknown: its volume is spread evenly from its low to its high, as charts usually
+    do. A candle without a range counts at its price, upper edges included. Volume beyond the edges is left out. low,
+    high, volume: shape [candles].
     """
     span = high - low
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -25,7 +25,7 @@ def volume_by_price(low: FloatArray, high: FloatArray, volume: FloatArray, edges
 
 @dataclass(frozen=True)
 class VolumeProfile:
-    """edges: of the bars, as prices; rising, falling: the volume of candles that closed higher, and lower."""
+    """edges: the bars' edges, as prices; rising, falling: the volume of candles that closed higher, and lower."""
 
     edges: FloatArray
     rising: FloatArray

@@ -24,7 +24,7 @@ from core.domain.dates import utc_text
 from core.files.private import make_private
 from core.logs.writing import WINDOW_FILE
 from core.storage.folder import DataFolder
-from core.storage.ownership import LeftBehind
+from core.storage.ownership import FolderOwner
 
 _STACK_FILE = "window-stack.txt"
 _LOG_LINES = 80
@@ -52,7 +52,7 @@ class CrashLog:
         self._clock = clock
         self._stack: TextIO | None = None
 
-    def begin(self, left_behind: LeftBehind | None) -> CrashReport | None:
+    def begin(self, left_behind: FolderOwner | None) -> CrashReport | None:
         """Write stacks to the file from now on. Returns the report on the previous owner if it did not exit
         regularly."""
         path = self._folder.logs / _STACK_FILE
@@ -80,16 +80,16 @@ class CrashLog:
     def of_error(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> CrashReport:
         """A report on an uncaught exception, after which the process continues."""
         stack = "".join(traceback.format_exception(kind, error, trace))
-        return self._keep(("An error in the window. It kept running.", _versions(), stack, self._last_lines()))
+        return self._write_report(("An error in the window. It kept running.", _versions(), stack, self._last_lines()))
 
-    def _of_last_owner(self, left: LeftBehind, path: Path) -> CrashReport:
+    def _of_last_owner(self, left: FolderOwner, path: Path) -> CrashReport:
         began = utc_text(left.since_ms, "%Y-%m-%dT%H:%M:%S+00:00")
         what = f"The {left.role} that was started at {began} (process {left.pid}) ended unexpectedly."
         stack = _tail(path)
         how = f"It crashed:\n{stack}" if stack else "There is no stack trace: it was killed, or the computer shut down."
-        return self._keep((what, _versions(), how, self._last_lines()))
+        return self._write_report((what, _versions(), how, self._last_lines()))
 
-    def _keep(self, parts: Sequence[str]) -> CrashReport:
+    def _write_report(self, parts: Sequence[str]) -> CrashReport:
         at_ms = self._clock.now_ms()
         text = "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
         name = f"{utc_text(at_ms, '%Y-%m-%d_%H-%M-%S')}-{at_ms % 1000:03d}"
@@ -98,7 +98,9 @@ class CrashLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             make_private(path)
-            _forget_oldest(path.parent)
+            # By length first: a year may have five digits.
+            for old in sorted(path.parent.glob("*.txt"), key=lambda file: (len(file.name), file.name))[:-_REPORTS_KEPT]:
+                old.unlink(missing_ok=True)
         except OSError as error:
             _log.warning("the report could not be written: %s", error)
             return CrashReport(at_ms, text, None)
@@ -116,12 +118,6 @@ def _tail(path: Path) -> str:
             return file.read().decode("utf-8", errors="replace").strip("\0\n ")
     except OSError:
         return ""
-
-
-def _forget_oldest(folder: Path) -> None:
-    by_time = sorted(folder.glob("*.txt"), key=lambda path: (len(path.name), path.name))  # a year may have five digits
-    for path in by_time[:-_REPORTS_KEPT]:
-        path.unlink(missing_ok=True)
 
 
 def _versions() -> str:

@@ -13,7 +13,7 @@ from core.domain.dates import read_utc
 from core.logs.writing import TRAINER_FILE, WINDOW_FILE
 
 READ_AT_MOST_BYTES = 512_000
-"""Read at most, at first and at each update: far more than is written between two updates."""
+"""The most bytes read at the start and at each update: far more than is written between two updates."""
 _HEAD = re.compile(
     r"^(?P<at>\d{4,9}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})Z (?P<level>[A-Z]+) (?P<name>[\w.]+): (?P<text>.*)$"
 )
@@ -95,7 +95,7 @@ class LogBook:
         self.folder = folder
         self._tails = [LogTail(folder / name) for name in (WINDOW_FILE, TRAINER_FILE)]
         self.entries: list[LogEntry] = []
-        """By time, ascending."""
+        """Entries in ascending time."""
 
     def update(self) -> bool:
         """Read the lines written since the last call. False if there are none."""

@@ -49,7 +49,7 @@ def log_to_stderr() -> logging.Handler:
 
 
 class _PatientHandler(RotatingFileHandler):
-    """On a full disk log lines are lost silently, without a traceback on stderr for each."""
+    """A handler that drops log lines silently on a full disk, without a traceback on stderr for each."""
 
     def _open(self) -> TextIOWrapper:
         stream = super()._open()

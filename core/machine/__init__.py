@@ -1,1 +1,1 @@
-"""The machine that this runs on: its load, and what its GPU needs for CUDA. No torch."""
+"""The machine: its load, and its GPU's requirements for CUDA. No torch."""

@@ -1,10 +1,10 @@
-"""What a machine needs so that training runs on its NVIDIA GPU: one table, for the README and the doctor's advice.
+"""The requirements for training on an NVIDIA GPU: one table, for the README and the doctor's advice.
 
 Sources: CUDA 13 needs driver 580 or newer, CUDA 12 driver 525 (NVIDIA's CUDA toolkit release notes, minor version
 compatibility; pytorch/pytorch#162531). torch's CUDA 13 builds are for compute capability 7.5 and newer, its 12.6 build
 for 5.0 and newer (torch/cuda/__init__.py, PYTORCH_RELEASES_CODE_CC); torch 2.14 is the last with a 12.6 build
-(pytorch/pytorch#190385). In WSL2 the driver is that of Windows (NVIDIA's CUDA on WSL user guide). After a suspend CUDA
-may stay away until the module nvidia_uvm is loaded again (pytorch/pytorch#49081). Driver 580 is the last for compute
+(pytorch/pytorch#190385). WSL2 uses the driver of Windows (NVIDIA's CUDA on WSL user guide). After a suspend CUDA may
+stay away until the module nvidia_uvm is loaded again (pytorch/pytorch#49081). Driver 580 is the last for compute
 capability below 7.5: newer ones ignore these GPUs (NixOS/nixos-hardware#1880). torch 2.15 is the first with a wheel for
 Python 3.15.
 """
@@ -25,14 +25,16 @@ _LAST_FOR_OLDER_CARDS = (2, 14)
 _LAST_PYTHON_FOR_OLDER_CARDS = (3, 14)
 _INDEX = "https://download.pytorch.org/whl"
 RELOAD_DRIVER = "sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm"
-"""Linux: brings CUDA back after a suspend."""
+"""Restores CUDA after a suspend on Linux."""
 _AGAIN = "run ghostcandle doctor again."
-_INSTALL = "a download of 2 to 3 GB. Close Ghostcandle first; the command is:\n    {python} -m pip install torch=="
+_INSTALL = (
+    "a download of a few gigabytes. Close Ghostcandle first; the command is:\n    {python} -m pip install torch=="
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU as the driver lists it. capability: its compute capability, None if the driver does not give it."""
+    """One GPU as the driver lists it. capability: its compute capability, None if the driver does not report it."""
 
     name: str
     capability: tuple[int, int] | None
@@ -40,7 +42,7 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CudaFacts:
-    """What the system, the driver and torch answer about CUDA."""
+    """Answers of the system, the driver and torch about CUDA."""
 
     system: str
     """Linux, Windows or Darwin."""
@@ -55,7 +57,7 @@ class CudaFacts:
     cuda: str | None
     """The CUDA version that torch was built for."""
     other: str = ""
-    """ROCm or XPU: what torch was built for instead."""
+    """The other backend that torch was built for: ROCm or XPU."""
     architectures: tuple[str, ...] = ()
     """The ones that this build of torch has code for, such as sm_75."""
     driver: str | None = None
@@ -71,8 +73,12 @@ class CudaFacts:
     """The GPU that training accepts."""
     reason: str = ""
     """Why training refuses the GPU; empty: it does not."""
-    usable: tuple[str, ...] = ()
-    """Where the GPU is refused: the ones that training would accept."""
+    requested: str = "auto"
+    """The device of the settings."""
+    usable: str = ""
+    """If its GPU is refused, another that training would accept, such as cuda:1."""
+    usable_name: str = ""
+    """The name of that GPU."""
     is_packaged: bool = False
     """The program runs from a package, which has no pip."""
 
@@ -83,7 +89,7 @@ class CudaFacts:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One situation: what is found, and the one thing to do. problem and advice: names in braces are filled in for a
+    """One situation: the problem found, and the advice. problem and advice: names in braces are filled in for a
     machine, and a line of the advice that is indented is a command."""
 
     found: str
@@ -95,14 +101,13 @@ class Case:
 
 
 def facts_from(answer: dict[str, Any]) -> CudaFacts:
-    """From their JSON. Raises TypeError and KeyError for another object."""
+    """Parse the facts from JSON. Raises TypeError and KeyError for another object."""
     gpus = (Gpu(gpu["name"], gpu["capability"] and tuple(gpu["capability"])) for gpu in answer["gpus"])
-    lists = {name: tuple(answer[name]) for name in ("architectures", "usable", "python_version")}
+    lists = {name: tuple(answer[name]) for name in ("architectures", "python_version")}
     return CudaFacts(**{**answer, **lists, "gpus": tuple(gpus)})
 
 
 def case_of(facts: CudaFacts) -> Case:
-    """The row that fits the machine."""
     return next(case for case in CASES if case.applies(facts))
 
 
@@ -118,7 +123,9 @@ def filled_in(text: str, facts: CudaFacts) -> str:
         program=facts.program,
         torch=base,
         torch_cu126=_version_for_older_cards(base) if base else "",
-        usable=next(iter(facts.usable), ""),
+        refused=facts.requested if ":" in facts.requested else "the first GPU",
+        usable=facts.usable,
+        usable_name=facts.usable_name,
         reason=facts.reason.partition(";")[0],
     )
 
@@ -132,7 +139,7 @@ def known_fault(cuda: str, driver: str | None, gpus: tuple[Gpu, ...]) -> str:
 
 def _fitting_driver(facts: CudaFacts) -> str:
     if not facts.gpus:
-        return "version 580 or newer (exactly branch 580 for GTX 900, GTX 10, Titan V and V100)"
+        return "version 580 or newer (exactly branch 580 for GTX 745, 750, 900 and 10, Titan V and V100)"
     is_any_old = any(gpu.capability is not None and gpu.capability < _TURING for gpu in facts.gpus)
     return "exactly branch 580: newer ones do not support this GPU" if is_any_old else "version 580 or newer"
 
@@ -160,6 +167,14 @@ def _lacks_older_torch(facts: CudaFacts) -> bool:
     return _is_old_card(facts) and facts.cuda != "12.6"
 
 
+def _is_hidden(facts: CudaFacts) -> bool:
+    """CUDA ignores all from the first number on that no GPU has. GPUs by UUID are not checked."""
+    if facts.hidden_by is None or not facts.has_gpu:
+        return False
+    first = facts.hidden_by.partition(",")[0].strip()
+    return first in ("", "-1") or (first.isdecimal() and bool(facts.gpus) and int(first) >= len(facts.gpus))
+
+
 CASES = (
     Case(
         "RTX, GTX 16 or newer (compute capability 7.5), driver 580 or newer, torch for CUDA",
@@ -185,13 +200,13 @@ CASES = (
     Case(
         "several GPUs, and another than the first can be used",
         lambda facts: bool(facts.usable),
-        problem="the chosen GPU cannot be used, but {usable} can",
+        problem="{refused} cannot be used, but {usable} ({usable_name}) can",
         advice="Choose the GPU that can be used in File › Preferences, or start with:\n"
         "    {program} run --device {usable}",
     ),
     Case(
-        "CUDA_VISIBLE_DEVICES is empty or -1",
-        lambda facts: facts.has_gpu and facts.hidden_by in ("", "-1"),
+        "CUDA_VISIBLE_DEVICES is empty, or names no GPU of this computer",
+        _is_hidden,
         problem="CUDA_VISIBLE_DEVICES hides the GPU",
         advice="Unset CUDA_VISIBLE_DEVICES: it hides the GPU from torch.",
     ),
@@ -216,10 +231,10 @@ CASES = (
         is_fine=True,
     ),
     Case(
-        "GTX 600 or 700 and other GPUs with compute capability below 5.0",
+        "GTX 600, GTX 700 but not 745 and 750, and other GPUs with compute capability below 5.0",
         lambda facts: _is_old_card(facts, _MAXWELL),
-        problem="{gpu} is too old for this torch",
-        advice="Nothing: no build of this torch is for them, and training runs on the CPU.",
+        problem="this torch is too new for {gpu}",
+        advice="Train on the CPU, as --device auto does: no build of this torch is for so old a GPU.",
         is_fine=True,
     ),
     Case(
@@ -243,14 +258,14 @@ CASES = (
         advice=f"Install Ghostcandle from source, as its README says. There, {_AGAIN}",
     ),
     Case(
-        "GTX 900, GTX 10, Titan V, V100, with Python 3.15",
+        "GTX 745, 750, 900 or 10, Titan V, V100, with Python 3.15",
         lambda facts: _lacks_older_torch(facts) and facts.python_version > _LAST_PYTHON_FOR_OLDER_CARDS,
-        problem="{gpu} needs an older torch, and that needs Python 3.14",
+        problem="only an older torch, on Python 3.14, is for {gpu}",
         advice="Use Python 3.14: install it, delete the folder .venv, and install Ghostcandle again with it, as the "
         f"README says. Then {_AGAIN}",
     ),
     Case(
-        "GTX 900, GTX 10, Titan V, V100 (compute capability 5.0 to below 7.5), driver 525 to 580",
+        "GTX 745, 750, 900 or 10, Titan V, V100 (compute capability 5.0 to below 7.5), driver 525 to 580",
         _lacks_older_torch,
         problem="this torch is not for {gpu}",
         advice=f"Install torch for CUDA 12.6, {_INSTALL}{{torch_cu126}}+cu126 --index-url {_INDEX}/cu126\n"
@@ -259,7 +274,7 @@ CASES = (
     Case(
         "torch without CUDA, as from the lock on Windows",
         lambda facts: facts.cuda is None,
-        problem="this torch is for CPUs only, and {gpu} was found",
+        problem="this torch is for CPUs only, and cannot use {gpu}",
         advice=f"Install torch for CUDA 13.0, {_INSTALL}{{torch}}+cu130 --index-url {_INDEX}/cu130\nThen {_AGAIN}",
     ),
     Case(
@@ -282,4 +297,4 @@ CASES = (
         advice="Restart the computer.",
     ),
 )
-"""In this order: a case may rely on those before it."""
+"""Cases in order: each may rely on those before it."""

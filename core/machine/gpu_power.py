@@ -1,8 +1,8 @@
-"""Which NVIDIA GPUs sleep, read from the files of Linux's PCI devices, which wakes none.
+"""Reads which NVIDIA GPUs sleep from the files of Linux's PCI devices, without waking any.
 
 Starting NVML resumes a suspended GPU, and an open NVML keeps it awake: measured with an RTX 5070 and an RTX 2000 Ada
-(aristocratos/btop#1831, D-Brox/cosmic-ext-applet-system-monitor#38). Elsewhere than on Linux nothing is known, as in
-WSL2, where the driver is that of Windows.
+(aristocratos/btop#1831, D-Brox/cosmic-ext-applet-system-monitor#38). Nothing is known except on Linux, nor in WSL2,
+which uses the driver of Windows.
 """
 
 from __future__ import annotations
@@ -32,12 +32,9 @@ class GpuPower:
 
 def nvidia_gpus(devices: Path = PCI_DEVICES) -> tuple[GpuPower, ...]:
     """All NVIDIA GPUs, by address; also those without a driver."""
-    return tuple(_power(folder) for folder in sorted(devices.glob("*")) if _is_nvidia_gpu(folder))
-
-
-def _is_nvidia_gpu(folder: Path) -> bool:
-    """A card's sound has the same vendor and another class."""
-    return _read(folder / "vendor") == _NVIDIA and _read(folder / "class").startswith(_DISPLAY_CLASS)
+    cards = (folder for folder in sorted(devices.glob("*")) if _read(folder / "vendor") == _NVIDIA)
+    # A card's sound has the same vendor and another class.
+    return tuple(_power(folder) for folder in cards if _read(folder / "class").startswith(_DISPLAY_CLASS))
 
 
 def _power(folder: Path) -> GpuPower:
@@ -51,7 +48,7 @@ def _power(folder: Path) -> GpuPower:
 
 
 def _read(file: Path) -> str:
-    """Empty where there is no such file, or the device has just gone."""
+    """The file's text; empty if it does not exist, or the device has just gone."""
     try:
         return file.read_text(encoding="ascii", errors="replace").strip()
     except OSError:

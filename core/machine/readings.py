@@ -13,20 +13,20 @@ from typing import Any
 import psutil
 import pynvml
 
-from core.machine.gpu_power import PCI_DEVICES, GpuPower, nvidia_gpus
+from core.machine.gpu_power import PCI_DEVICES, nvidia_gpus
 
 _READS_BETWEEN_TRIES = 30
 """A driver may be loaded later, or again after an update; each failed attempt takes tens of milliseconds."""
 _READS_OF_REST = 30
-"""How long an idle GPU that may sleep is not asked: a question every two seconds keeps it awake, and it falls asleep 6
-to 15 seconds after the last one (measured by others, see `core.machine.gpu_power`)."""
+"""Readings for which an idle GPU that may sleep is skipped: a query every two seconds keeps it awake, and it falls
+asleep 6 to 15 seconds after the last one (measured by others, see `core.machine.gpu_power`)."""
 
 UNNAMED_GPU = "NVIDIA GPU"
 
 
 @dataclass(frozen=True, slots=True)
 class GpuReading:
-    """One GPU. None: not reported by its driver, or not asked for because a GPU sleeps."""
+    """One GPU. None: not reported by its driver, or not read because a GPU sleeps."""
 
     name: str
     utilisation_percent: float | None
@@ -86,7 +86,7 @@ class MachineProbe:
 
 
 class _GpuMeter:
-    """Asks NVML, and never while a GPU sleeps: NVML wakes all of them. It stays open only where no GPU may sleep."""
+    """Asks NVML, and never while a GPU sleeps: NVML wakes all of them. It stays open only if no GPU may sleep."""
 
     def __init__(self, devices: Path) -> None:
         self._devices = devices
@@ -95,18 +95,19 @@ class _GpuMeter:
         self._reads_of_rest = 0
         self._newest: tuple[GpuReading, ...] = ()
         self._names: dict[str, str] = {}
-        """By PCI address, for readings without NVML."""
+        """Names by PCI address, for readings without NVML."""
 
     def read(self) -> tuple[GpuReading, ...]:
         gpus = [gpu for gpu in nvidia_gpus(self._devices) if gpu.driver == "nvidia"]
         if any(gpu.is_asleep for gpu in gpus):
             self.close()
             self._reads_of_rest = 0
-            return tuple(self._without_nvml(gpu) for gpu in gpus)
+            names = ((self._names.get(gpu.address, UNNAMED_GPU), gpu.is_asleep) for gpu in gpus)
+            return tuple(_unread(name, is_asleep=is_asleep) for name, is_asleep in names)
         if self._reads_of_rest > 0:
             self._reads_of_rest -= 1
             return self._newest
-        self._newest = self._ask() if self._is_open or self._open() else ()
+        self._newest = self._query() if self._is_open or self._open() else ()
         if any(gpu.may_sleep for gpu in gpus):
             self.close()
             self._reads_of_rest = 0 if any(reading.utilisation_percent for reading in self._newest) else _READS_OF_REST
@@ -130,7 +131,7 @@ class _GpuMeter:
         self._is_open, self._reads_until_try = True, 0
         return True
 
-    def _ask(self) -> tuple[GpuReading, ...]:
+    def _query(self) -> tuple[GpuReading, ...]:
         try:
             return tuple(self._gpu(index) for index in range(pynvml.nvmlDeviceGetCount()))
         except pynvml.NVMLError:  # the driver was replaced or unloaded
@@ -147,9 +148,6 @@ class _GpuMeter:
         if address is not None:  # 00000000:01:00.0: NVML's domain has four digits more than Linux's
             self._names[(address.decode() if isinstance(address, bytes) else address)[-12:].lower()] = reading.name
         return reading
-
-    def _without_nvml(self, gpu: GpuPower) -> GpuReading:
-        return _unread(self._names.get(gpu.address, UNNAMED_GPU), is_asleep=gpu.is_asleep)
 
 
 def _unread(name: str, *, is_asleep: bool = False) -> GpuReading:
@@ -170,11 +168,11 @@ def _reading(handle: Any) -> GpuReading:
     )
 
 
-def _or_none(ask: Callable[[], Any]) -> Any:
-    """The value, or None if this GPU does not give it: unsupported, forbidden (MIG), or lost. Raises NVMLError if the
-    driver gives nothing at all."""
+def _or_none(query: Callable[[], Any]) -> Any:
+    """The value, or None if this GPU does not report it: unsupported, forbidden (MIG), or lost. Raises NVMLError if the
+    driver does not respond."""
     try:
-        return ask()
+        return query()
     except (pynvml.NVMLError_Uninitialized, pynvml.NVMLError_DriverNotLoaded):
         raise
     except pynvml.NVMLError:

@@ -1,1 +1,1 @@
-"""Sources of candles, their way into the database, and what is derived from them."""
+"""Sources of candles, their way into the database, and data derived from them."""

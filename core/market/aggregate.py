@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.domain.candle import Candle, Interval
-from core.domain.validation import LATEST_MS
+from core.domain.candle_faults import LATEST_MS
 
 _RECENT = 50_000
 _LARGEST_GAP = 10_000
@@ -19,7 +19,7 @@ _MOST_GAPS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """One trade. `trade_id` is None if the source gives none: duplicates of such a trade go unnoticed."""
+    """One trade. `trade_id` is None if the source has none: duplicates of such a trade go unnoticed."""
 
     trade_id: int | str | None
     time_ms: int
@@ -69,7 +69,7 @@ class TradeAggregator:
         fate = self._fate(trade)
         self.fates[fate] += 1
         if fate is TradeFate.TAKEN:
-            self._take(trade)
+            self._add_to_bucket(trade)
         return fate
 
     def candle(self, open_time_ms: int) -> Candle | None:
@@ -81,10 +81,9 @@ class TradeAggregator:
         return Candle(open_time_ms, bucket.first[2], bucket.high, bucket.low, bucket.last[2], volume)
 
     def open_times(self) -> list[int]:
-        """The opening times of the open candles that have trades, ascending."""
         return sorted(self._buckets)
 
-    def is_whole(self, open_time_ms: int) -> bool:
+    def is_complete(self, open_time_ms: int) -> bool:
         """Whether all trades of this candle so far have arrived: there were trades before it opened, and none is
         lost."""
         is_witnessed = self._earliest_ms is not None and self._earliest_ms < open_time_ms
@@ -98,26 +97,27 @@ class TradeAggregator:
             del self._buckets[passed_ms]
         self._torn = {each for each in self._torn if each > self._closed_ms}
 
-    def take_losses(self) -> list[LostTrades]:
+    def pop_losses(self) -> list[LostTrades]:
         """Trades declared lost since the last call; the candles that they belong to are not whole."""
-        losses = self._ids.take_losses()
+        losses = self._ids.pop_losses()
         for loss in losses:
             first_ms, last_ms = self._open_ms(loss.after_ms), self._open_ms(loss.before_ms)
             self._torn.update((first_ms, last_ms))
         return losses
 
     def _fate(self, trade: Trade) -> TradeFate:
-        if not _is_sound(trade):
+        numbers = (trade.price, trade.amount)
+        if not (all(map(math.isfinite, numbers)) and min(numbers) > 0.0 and 0 < trade.time_ms < LATEST_MS):
             return TradeFate.INVALID
         is_late = self._closed_ms is not None and self._open_ms(trade.time_ms) <= self._closed_ms
-        is_new = self._ids.take(trade.trade_id, trade.time_ms)
+        is_new = self._ids.register(trade.trade_id, trade.time_ms)
         if is_new is None:
             return TradeFate.ID_JUMP
         if not is_new:
             return TradeFate.DUPLICATE
         return TradeFate.LATE if is_late else TradeFate.TAKEN
 
-    def _take(self, trade: Trade) -> None:
+    def _add_to_bucket(self, trade: Trade) -> None:
         open_ms = self._open_ms(trade.time_ms)
         self._earliest_ms = open_ms if self._earliest_ms is None else min(open_ms, self._earliest_ms)
         self._arrivals += 1
@@ -133,11 +133,6 @@ class TradeAggregator:
 
     def _open_ms(self, time_ms: int) -> int:
         return self._interval.open_time_ms(time_ms - self._phase_ms) + self._phase_ms
-
-
-def _is_sound(trade: Trade) -> bool:
-    numbers = (trade.price, trade.amount)
-    return all(map(math.isfinite, numbers)) and min(numbers) > 0.0 and 0 < trade.time_ms < LATEST_MS
 
 
 def _add_exactly(parts: list[float], number: float) -> None:
@@ -170,7 +165,7 @@ class RecentIds:
     def __init__(self) -> None:
         self._known: OrderedDict[int | str, None] = OrderedDict()
 
-    def take(self, trade_id: int | str | None, time_ms: int) -> bool | None:
+    def register(self, trade_id: int | str | None, time_ms: int) -> bool | None:
         """True: new. False: a duplicate. None: implausible."""
         if trade_id is None:
             return True
@@ -185,7 +180,7 @@ class RecentIds:
         """Whether a trade within this time is still missing."""
         return False
 
-    def take_losses(self) -> list[LostTrades]:
+    def pop_losses(self) -> list[LostTrades]:
         """The trades declared lost since the last call."""
         return []
 
@@ -209,7 +204,7 @@ class ConsecutiveIds:
         self._gaps: list[_Gap] = []
         self._losses: list[LostTrades] = []
 
-    def take(self, trade_id: int | str | None, time_ms: int) -> bool | None:
+    def register(self, trade_id: int | str | None, time_ms: int) -> bool | None:
         if not isinstance(trade_id, int):
             return None
         expected = trade_id if self._next is None else self._next
@@ -225,7 +220,7 @@ class ConsecutiveIds:
     def is_torn(self, from_ms: int, until_ms: int) -> bool:
         return any(gap.after_ms < until_ms and gap.before_ms >= from_ms for gap in self._gaps)
 
-    def take_losses(self) -> list[LostTrades]:
+    def pop_losses(self) -> list[LostTrades]:
         losses, self._losses = self._losses, []
         return losses
 

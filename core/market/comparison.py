@@ -1,4 +1,4 @@
-"""Two markets compared by time: the closes of one at the candles of the other."""
+"""Compares two markets by time: the closes of one at the candles of the other."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _AT_ONCE = 4_096
 
 
 def closes_within(series: CandleSeries, first_ms: TimeArray, last_ms: TimeArray) -> FloatArray:
-    """The newest close of `series` from each first to each last opening time, both included; NaN where it has no
-    candle in between. Times ascend; shape (n,)."""
+    """The newest close of `series` from each first to each last opening time, both included; NaN if it has no candle in
+    between. Times ascend; shape (n,)."""
     if len(series) == 0:
         return np.full(first_ms.shape, np.nan)
     places = np.searchsorted(series.open_time_ms, last_ms, side="right") - 1
@@ -23,8 +23,7 @@ def closes_within(series: CandleSeries, first_ms: TimeArray, last_ms: TimeArray)
 
 
 def first_shared(own: CandleSeries, other: CandleSeries, first: int, stop: int) -> float | None:
-    """The first close above zero that `other` has at one of the candles first..stop - 1 of `own`; None if it has
-    none."""
+    """The first close above zero that `other` has at one of the candles first..stop - 1 of `own`; None without one."""
     if first >= stop or len(other) == 0:
         return None
     first = max(first, own.insertion_index(int(other.open_time_ms[0])))
@@ -48,7 +47,7 @@ class Pair:
 
     @classmethod
     def of(cls, own: CandleSeries, other: CandleSeries, first: int, stop: int) -> Pair | None:
-        """Aligned at the first shared one of the candles first..stop - 1 of `own`; None if there is none."""
+        """A pair aligned at the first shared candle of first..stop - 1 of `own`; None if there is none."""
         close = first_shared(own, other, first, stop)
         return None if close is None else cls(own, other, float(own.close[first]), close)
 

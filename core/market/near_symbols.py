@@ -10,14 +10,18 @@ _MOST = 3
 
 
 def near_symbols(symbol: str, known: Iterable[str]) -> list[str]:
-    """At most three, best first: the same base in a similar quote currency (USDT for USD), else in another one, else
-    the swapped pair, else the most similar spelling."""
+    """At most three similar symbols, best first: the same base in a similar quote currency (USDT for USD), else in
+    another one, else the swapped pair, else the most similar spelling."""
     base, _, quote = symbol.upper().partition("/")
-    symbols = sorted(set(known), key=_usual_first)
+    symbols = sorted(set(known), key=lambda each: (quote_rank(each.upper().partition("/")[2]), len(each), each))
     of_base = [each for each in symbols if each.upper().partition("/")[0] == base]
-    similar = [each for each in of_base if _is_similar(each.upper().partition("/")[2], quote)]
+    quotes = ((each, each.upper().partition("/")[2]) for each in of_base)
+    similar = [each for each, own in quotes if own and quote and (own.startswith(quote) or quote.startswith(own))]
     swapped = [each for each in symbols if each.upper() == f"{quote}/{base}"]
-    return (similar or of_base or swapped or _similar_spelling(symbol, symbols))[:_MOST]
+    if near := similar or of_base or swapped:
+        return near[:_MOST]
+    spelt = {letters(each): each for each in reversed(symbols)}
+    return [spelt[each] for each in difflib.get_close_matches(letters(symbol), spelt, n=_MOST)]
 
 
 def did_you_mean(near: Sequence[str]) -> str:
@@ -28,21 +32,7 @@ def did_you_mean(near: Sequence[str]) -> str:
     return f" Did you mean {', '.join(first)} or {last}?" if first else f" Did you mean {last}?"
 
 
-def _is_similar(quote: str, wanted: str) -> bool:
-    return bool(quote and wanted) and (quote.startswith(wanted) or wanted.startswith(quote))
-
-
-def _usual_first(symbol: str) -> tuple[int, int, str]:
-    return quote_rank(symbol.upper().partition("/")[2]), len(symbol), symbol
-
-
-def _similar_spelling(symbol: str, symbols: Sequence[str]) -> list[str]:
-    spelt = {letters(each): each for each in reversed(symbols)}
-    return [spelt[each] for each in difflib.get_close_matches(letters(symbol), spelt, n=_MOST)]
-
-
 def letters(text: str) -> str:
-    """Its letters and digits, in upper case."""
     return "".join(letter for letter in text.upper() if letter.isalnum())
 
 

@@ -1,4 +1,4 @@
-"""From a feed to the candle table: validated, stored, and only then passed to the listener."""
+"""Passes candles from a feed to the candle table: validated, stored, and only then passed to the listener."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import logging
 from collections.abc import Sequence
 
 from core.domain.candle import DAY_MS, Candle
+from core.domain.candle_faults import Rejection, RejectionReason, Validator
 from core.domain.clock import Clock
 from core.domain.plain_text import plain
 from core.domain.spans import TimeSpan
-from core.domain.validation import Rejection, RejectionReason, Validator
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -27,7 +27,7 @@ from core.market.feeds.base import (
     RejectedMessage,
     StoredCandles,
 )
-from core.market.feeds.ledger import REMEMBERED
+from core.market.feeds.closed_candles import REMEMBERED
 from core.market.shown_names import shown_market
 from core.storage.candles import CandleStore
 from core.storage.errors import FullDiskError, StorageError
@@ -38,14 +38,14 @@ _BATCH_S = 0.05
 _log = logging.getLogger("ghostcandle.feed")
 
 FeedReport = MissingCandles | RejectedMessage | FeedVitals
-"""What a feed reports about itself. Only holes are stored."""
+"""A feed's reports about itself. Only holes are stored."""
 
 
 class PipelineListener:
-    """Called on the loop that `run` is awaited on. Here nothing is done with anything."""
+    """Callbacks on the pipeline's event loop; the defaults do nothing."""
 
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
-        """These candles are stored; those with these opening times came live."""
+        """Called with stored candles; those with `live_open_times_ms` came live."""
 
     def on_forming(self, candle: Candle) -> None:
         """The open candle is this one now."""
@@ -60,10 +60,10 @@ class PipelineListener:
         """A stored candle was replaced by this one."""
 
     def on_report(self, report: FeedReport) -> None:
-        """What the feed says about itself; rejected candles are among it, and logged by the pipeline."""
+        """Called with the feed's reports, including rejected candles, which the pipeline logs."""
 
     def on_ended(self) -> None:
-        """No more candles will come. Not called where the pipeline is cancelled."""
+        """No more candles will come. Not called if the pipeline is cancelled."""
 
 
 class MarketPipeline:
@@ -77,7 +77,7 @@ class MarketPipeline:
         self._holes = holes
         self._clock = clock
         self.listener = listener
-        """May be replaced while the pipeline runs."""
+        """The listener, replaceable while the pipeline runs."""
         self._validator: Validator | None = None
         self._latest_ms: int | None = None
         self._batch: list[ClosedCandle] = []
@@ -104,10 +104,10 @@ class MarketPipeline:
     async def _consume(self) -> None:
         """Raises StorageError only."""
         try:
-            known = self._known()
+            known = self._stored_candles()
             self._latest_ms = known.candles[-1].open_time_ms if known.candles else None
             async for event in self._feed.events(self._latest_ms, known):
-                self._take(event)
+                self._handle(event)
             self._flush()
         except StorageError:
             raise
@@ -125,7 +125,7 @@ class MarketPipeline:
                     "candles are kept; choose the market again to continue. The log has the details."
                 )
 
-    def _known(self) -> StoredCandles:
+    def _stored_candles(self) -> StoredCandles:
         """The newest stored candles and holes, which the source may have corrected by now."""
         market, step_ms = self._feed.market, self._feed.market.interval.duration_ms
         candles = self._store.newest(market, REMEMBERED)
@@ -144,12 +144,12 @@ class MarketPipeline:
         except Exception:  # a socket that does not close cleanly loses no data
             _log.exception("the feed of %s did not close", self._feed.market)
 
-    def _take(self, event: FeedEvent) -> None:
+    def _handle(self, event: FeedEvent) -> None:
         match event:
             case ClosedCandle():
-                self._take_closed(event)
+                self._handle_closed(event)
             case FormingCandle(candle=candle):
-                self._take_forming(candle)
+                self._handle_forming(candle)
             case FeedStatus():
                 self._flush()
                 _log.info("%s: %s", event.state.value, event.sentence)
@@ -157,7 +157,7 @@ class MarketPipeline:
             case CatchUpProgress():
                 self.listener.on_catch_up(event)
             case CorrectedCandle(candle=candle):
-                self._take_corrected(candle)
+                self._handle_correction(candle)
             case MissingCandles():
                 stop_ms = event.first_ms + event.count * self._feed.market.interval.duration_ms
                 span = TimeSpan(event.first_ms, stop_ms)
@@ -166,7 +166,7 @@ class MarketPipeline:
             case RejectedMessage() | FeedVitals():
                 self.listener.on_report(event)
 
-    def _take_closed(self, closed: ClosedCandle) -> None:
+    def _handle_closed(self, closed: ClosedCandle) -> None:
         rejection = self._check(closed.candle)
         if rejection is not None:
             self._reject(closed.candle, rejection)
@@ -177,7 +177,7 @@ class MarketPipeline:
         elif self._timer is None:  # the feed may be silent from here on
             self._timer = asyncio.get_running_loop().call_later(_BATCH_S, self._flush_in_time)
 
-    def _take_forming(self, candle: Candle) -> None:
+    def _handle_forming(self, candle: Candle) -> None:
         self._flush()
         rejection = None if self._validator is None else self._validator.check_forming(candle)
         if rejection is None:
@@ -185,7 +185,7 @@ class MarketPipeline:
         else:
             self._report_rejected(candle, rejection)
 
-    def _take_corrected(self, candle: Candle) -> None:
+    def _handle_correction(self, candle: Candle) -> None:
         """Replace the stored candle. It is no reference for later ones: the validator goes by order of arrival."""
         self._flush()
         validator = self._validator or self._new_validator(candle)
@@ -206,7 +206,11 @@ class MarketPipeline:
     def _new_validator(self, candle: Candle) -> Validator:
         """Candles of files may follow a clock with summer time; their reader has seen the whole file."""
         is_file = self._feed.kind is FeedKind.REPLAY
-        return Validator(self._feed.market.interval, self._phase_ms(candle), has_summer_time=is_file)
+        # Below a day exchanges count from the epoch; days, weeks and files have a grid given by their data, and a feed
+        # has refused what is off it.
+        interval, known_ms = self._feed.market.interval, 0 if self._knows_phase else candle.open_time_ms
+        phase_ms = (known_ms if self._latest_ms is None else self._latest_ms) % interval.duration_ms
+        return Validator(interval, phase_ms, has_summer_time=is_file)
 
     @property
     def _knows_phase(self) -> bool:
@@ -214,13 +218,6 @@ class MarketPipeline:
         step_ms = self._feed.market.interval.duration_ms
         has_epoch_grid = self._feed.kind is not FeedKind.REPLAY and step_ms < DAY_MS and DAY_MS % step_ms == 0
         return has_epoch_grid or self._latest_ms is not None
-
-    def _phase_ms(self, candle: Candle) -> int:
-        """The grid's offset. Below a day exchanges count from the epoch; days, weeks and files have a grid given by
-        their data, and a feed has refused what is off it."""
-        if self._latest_ms is not None:
-            return self._latest_ms % self._feed.market.interval.duration_ms
-        return 0 if self._knows_phase else candle.open_time_ms % self._feed.market.interval.duration_ms
 
     def _reject(self, candle: Candle, rejection: Rejection) -> None:
         _log.warning("%s", rejection.sentence)

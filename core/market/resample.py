@@ -47,7 +47,6 @@ class ResampledSeries:
         self.sync()
 
     def sync(self) -> None:
-        """Take over the changes of the source."""
         if self.series is self._source:
             return
         changes = self._source.changes_since(self._seen_version)
@@ -62,7 +61,7 @@ class ResampledSeries:
         if self._pending is not None:
             changes.append((self._pending.open_time_ms, self._pending.open_time_ms))
         for first_ms, stop_ms in self._spans(changes):
-            self._take(self._joined(first_ms, stop_ms))
+            self._update(self._joined(first_ms, stop_ms))
 
     def forming(self, fine_forming: Candle | None) -> Candle | None:
         """The open coarse candle, from its closed fine candles and the forming one; None without either.
@@ -113,7 +112,6 @@ class ResampledSeries:
             yield first_ms, stop_ms
 
     def _joined(self, first_ms: int, stop_ms: int) -> _Buckets:
-        """The non-empty buckets of a span."""
         source = self._source
         view = slice(source.insertion_index(first_ms), source.insertion_index(stop_ms))
         times, values = source.open_time_ms[view], source.values[:, view]
@@ -130,7 +128,7 @@ class ResampledSeries:
         )
         return _Buckets(buckets[starts], np.stack(joined))
 
-    def _take(self, buckets: _Buckets) -> None:
+    def _update(self, buckets: _Buckets) -> None:
         closed = int(np.searchsorted(buckets.open_time_ms, self._over_before_ms))
         self.series.extend_columns(buckets.open_time_ms[:closed], buckets.values[:, :closed])
         if closed < buckets.open_time_ms.size:

@@ -18,7 +18,7 @@ _FINGERPRINT = re.compile(rf"(.+)#[0-9a-f]{{{_FINGERPRINT_LETTERS}}}")
 def file_symbol(name: str, fingerprint: str) -> str:
     """The symbol under which a file's candles are stored, ``my-market-1m#dd2831``: other content, other market.
 
-    name: of a file, so it may hold what cannot be stored, or would be two lines.
+    name: a file's, so it may hold line breaks or characters that cannot be stored.
     """
     return f"{' '.join(plain(name).splitlines())}#{fingerprint[:_FINGERPRINT_LETTERS]}"
 
@@ -40,14 +40,14 @@ def shown_market(market: Market) -> str:
 
 
 def name_order(market: Market) -> tuple[list[int | str], str, int]:
-    """To sort by: numbers in a symbol by their value, SIM-2 before SIM-10."""
+    """A sort key: numbers in a symbol by their value, SIM-2 before SIM-10."""
     parts = _DIGITS.split(shown_symbol(market.venue, market.symbol).casefold())
     numbers_in_turn = [int(part) if part.isdecimal() else part for part in parts]
     return numbers_in_turn, market.venue, market.interval.duration_ms
 
 
 def symbols_apart(markets: Iterable[Market]) -> dict[Market, str]:
-    """As `shown_symbol`; full symbols for those that would look the same."""
+    """Symbols as in `shown_symbol`, or full if two would look the same."""
     shown = {market: shown_symbol(market.venue, market.symbol) for market in markets}
     counts = Counter((market.venue, market.interval, symbol) for market, symbol in shown.items())
     return {

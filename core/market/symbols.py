@@ -13,7 +13,7 @@ from core.files.durable import write_durably
 from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.tickers import TickerSource
 from core.market.feeds.trouble import VenueError
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.market.near_symbols import letters, quote_rank
 
 FRESH_MS = 86_400_000
@@ -40,17 +40,20 @@ class SymbolIndex:
     """Finds symbols by typed text: ``eth``, ``ethusdt``, ``ETH/``, ``usdt``."""
 
     def __init__(self, symbols: Iterable[str]) -> None:
-        self._rows = [_row(symbol) for symbol in sorted(set(symbols))]
+        self._rows = []
+        for symbol in sorted(set(symbols)):
+            base, _, quote = symbol.upper().partition("/")
+            self._rows.append(_Row(symbol, base, letters(symbol), quote_rank(quote)))
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def search(self, text: str, limit: int = 50) -> list[str]:
         """The best first, at most `limit`: those whose base is the text, then begins with it, then the rest."""
-        wanted = letters(text)
-        if not wanted:
+        typed = letters(text)
+        if not typed:
             return []
-        found = [(rank, row) for row in self._rows if (rank := _rank(row, wanted, text)) is not None]
+        found = [(rank, row) for row in self._rows if (rank := _rank(row, typed, text)) is not None]
         found.sort(key=lambda pair: (pair[0], pair[1].quote_rank, len(pair[1].base), pair[1].symbol))
         return [row.symbol for _, row in found[:limit]]
 
@@ -114,28 +117,19 @@ class _Row:
     quote_rank: int
 
 
-def _row(symbol: str) -> _Row:
-    base, _, quote = symbol.upper().partition("/")
-    return _Row(symbol, base, letters(symbol), quote_rank(quote))
-
-
-def _rank(row: _Row, wanted: str, text: str) -> int | None:
+def _rank(row: _Row, typed: str, text: str) -> int | None:
     """0 is best; None: it does not match. A slash after the base means that the base ends there."""
     base, slash, _ = text.strip().partition("/")
     if slash and row.base != letters(base):
         return None
-    if wanted in (row.base, row.plain):
-        return 0
-    for rank, is_match in enumerate(
-        (row.base.startswith(wanted), row.plain.startswith(wanted), wanted in row.base, wanted in row.plain), start=1
-    ):
-        if is_match:
-            return rank
-    return None
+    matches = (
+        typed in (row.base, row.plain),
+        *(row.base.startswith(typed), row.plain.startswith(typed), typed in row.base, typed in row.plain),
+    )
+    return next((rank for rank, is_match in enumerate(matches) if is_match), None)
 
 
 def known_venues() -> Collection[str]:
-    """ccxt's ids."""
     import ccxt  # noqa: PLC0415 - 0.3 s and more
 
     names: list[str] = ccxt.exchanges

@@ -9,7 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from core.files.durable import replacing
-from core.market.history.table import arrow_is_missing
+from core.market.history.table_file import arrow_is_missing
 from core.run_data.reader import RunData
 from core.storage.errors import StorageError
 
@@ -20,7 +20,7 @@ TABLES: dict[str, Callable[[RunData], pd.DataFrame]] = {
     "steps": RunData.steps,
     "checkpoints": RunData.checkpoints,
 }
-"""By the names of their files."""
+"""Tables by the names of their files."""
 
 
 def export_tables(
@@ -44,16 +44,12 @@ def export_tables(
         folder.mkdir(parents=True, exist_ok=True)
         for name, path in paths.items():
             frame = TABLES[name](data)
-            _write(frame, path, format)
+            with replacing(path, is_private=False) as file:
+                if format == "parquet":
+                    frame.to_parquet(file, index=False)
+                else:
+                    frame.to_csv(file, mode="wb", index=False, lineterminator="\n")
             written[path] = len(frame)
     except OSError as error:
         raise StorageError(f"{folder} cannot be written ({error.strerror or error}).") from error
     return written
-
-
-def _write(frame: pd.DataFrame, path: Path, format: Format) -> None:
-    with replacing(path, is_private=False) as file:
-        if format == "parquet":
-            frame.to_parquet(file, index=False)
-        else:
-            frame.to_csv(file, mode="wb", index=False, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""A run's record as data frames, read beside a window or trainer that is writing to it.
+"""A run's record as data frames, read while a window or trainer may be writing to it.
 
 Times are UTC milliseconds, returns and ranges natural logarithms.
 """
@@ -19,7 +19,7 @@ from core.domain.events import QUANTILE_LEVELS
 from core.domain.quantities import QUANTITIES, Quantity
 from core.forecast.experts import ExpertList, unpack_losses
 from core.storage.candles import CandleStore
-from core.storage.checksums import Row, SealedTable, whole_rows
+from core.storage.checksums import Row, SealedTable, intact_rows
 from core.storage.database import open_database, select
 from core.storage.folder import DataFolder
 from core.storage.packing import MODE_OF, flag, unpack_drawn
@@ -70,7 +70,7 @@ class RunData:
 
     def forecasts(self) -> pd.DataFrame:
         """One row a forecast and horizon, ascending by origin and horizon; quantiles in single precision, as drawn."""
-        return _forecast_frame(self.run.run_id, self._whole(FORECASTS, self.run.run_id, "origin_open_time_ms"))
+        return _forecast_frame(self.run.run_id, self._undamaged_rows(FORECASTS, self.run.run_id, "origin_open_time_ms"))
 
     def scores(self) -> pd.DataFrame:
         """All scores, ascending by horizon, target and version: 1, and one more for each later correction of the
@@ -84,7 +84,7 @@ class RunData:
     def steps(self) -> pd.DataFrame:
         """The training steps of the run's model, ascending by candle and step."""
         frame = pd.DataFrame(
-            self._whole(STEPS, self.run.head_id, "candle_open_time_ms, step"), columns=list(STEPS.names)
+            self._undamaged_rows(STEPS, self.run.head_id, "candle_open_time_ms, step"), columns=list(STEPS.names)
         )
         frame["clipped"] = frame["clipped"].astype(bool)
         return frame.drop(columns=["id", "run", "checksum"])
@@ -99,10 +99,9 @@ class RunData:
         frame["is_known_good"] = frame["is_known_good"].astype(bool)
         return frame
 
-    def _whole(self, table: SealedTable, run_id: str, order: str) -> list[tuple[object, ...]]:
-        """The undamaged rows of a run."""
+    def _undamaged_rows(self, table: SealedTable, run_id: str, order: str) -> list[tuple[object, ...]]:
         sql = f"SELECT {table.select()} FROM {table.name} WHERE run = {RUN} ORDER BY {order}"
-        return whole_rows(table, select(self._db, sql, (run_id,)), self._on_damage)
+        return intact_rows(table, select(self._db, sql, (run_id,)), self._on_damage)
 
     def _on_damage(self, _table: SealedTable, _id: int) -> None:
         self.damaged_rows += 1
@@ -110,7 +109,7 @@ class RunData:
 
 @contextmanager
 def open_run(folder: Path, run_id: str | None = None) -> Iterator[RunData]:
-    """A run of this data folder; the newest that has one without its id. Raises StorageError."""
+    """Open a run of this data folder; the newest that has one without its id. Raises StorageError."""
     with closing(open_database(DataFolder(folder).database, readonly=True)) as db:
         yield RunData(db, RunStore(db).chosen(run_id))
 
@@ -122,7 +121,7 @@ def runs(folder: Path) -> list[Run]:
 
 
 def _forecast_frame(run_id: str, rows: Sequence[Row]) -> pd.DataFrame:
-    """One row a forecast and horizon, ascending. rows: undamaged ones of the table `forecasts`."""
+    """rows: undamaged ones of the table `forecasts`."""
     frame = pd.DataFrame(rows, columns=list(FORECASTS.names))
     horizons = frame.pop("horizons").to_numpy(dtype=np.int64)
     shapes, drawn = frame[["quantities", "levels"]], frame.pop("drawn")
@@ -144,7 +143,7 @@ def _forecast_frame(run_id: str, rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def expert_column(quantity: str, row: str) -> str:
-    """The column of an expert's loss. quantity: close or range. row: of `ExpertList.loss_rows`."""
+    """The column of an expert's loss. quantity: close or range. row: from `ExpertList.loss_rows`."""
     return f"{quantity}_loss_{column_of(row)}"
 
 
@@ -170,7 +169,7 @@ def _of_block(block: ScoreBlock, experts: ExpertList) -> pd.DataFrame:
 
 
 def _expert_losses(packed: Sequence[bytes], experts: ExpertList) -> dict[str, NDArray[np.float64]]:
-    """Of close and range, by column; NaN where the experts' losses are not stored any more."""
+    """Losses of close and range, by column; NaN if the experts' losses are no longer stored."""
     rows = experts.loss_rows
     losses = np.full((len(packed), len(rows), QUANTITIES), np.nan)
     for place, each in enumerate(packed):

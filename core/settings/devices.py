@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 from core.settings.faults import shown_value
 
 DEVICES = ("auto", "cpu", "cuda", "cuda:1")
-"""What a form offers; any number of a GPU is accepted."""
+"""Devices that a form offers; any number of a GPU is accepted."""
 
 
 def checked_device(name: str) -> str:

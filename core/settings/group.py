@@ -9,10 +9,10 @@ from pydantic import ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
-"""Of their dataclasses: no unknown keys, no NaN and no infinity."""
+"""The configuration of the settings' dataclasses: no unknown keys, no NaN and no infinity."""
 
 OWN_DIALOG: dict[str, Any] = {"has_own_dialog": True}
-"""Marks a setting that is changed where it is used, not in the Preferences."""
+"""Marks a setting that is changed at its place of use, not in the Preferences."""
 
 SECRET: dict[str, Any] = {"is_secret": True}
 """Marks a setting that is written to the settings file alone, and not shown while nobody edits it."""
@@ -22,7 +22,7 @@ VenueId = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
 
 _UNITS = {f"_{unit}": unit for unit in ("bp", "candles", "days", "ms", "samples", "steps")}
 _UNITS |= {"_hours": "h", "_minutes": "min", "_percent": "%", "_seconds": "s"}
-"""By the end of a setting's name."""
+"""Units by the end of a setting's name."""
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ def setting(
 ) -> T:
     """One setting: file, validation, Preferences, search, translation and docs follow from it.
 
-    ge, gt, le, lt: the ends of its range, as in pydantic. unit: needed only where the name does not end with it.
+    ge, gt, le, lt: the ends of its range, as in pydantic. unit: needed only if the name does not end with it.
     examples: values that a form offers beside a free text.
     """
     ends: dict[str, Any] = {"ge": ge, "gt": gt, "le": le, "lt": lt}
@@ -62,7 +62,7 @@ def all_field_infos(group: type) -> dict[str, FieldInfo]:
 
 
 def unit_of(name: str, info: FieldInfo) -> str:
-    """The unit of a setting; empty for what is chosen, said, or a bare number."""
+    """The unit of a setting; empty for a choice, a text or a bare number."""
     marks = info.json_schema_extra
     marked = str(marks.get("unit", "")) if isinstance(marks, dict) else ""
     return marked or next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "")

@@ -1,18 +1,18 @@
-"""What a trade costs, for the paper score."""
+"""The cost of a trade, for the paper score."""
 
 from __future__ import annotations
 
 from pydantic.dataclasses import dataclass
 
-from core.settings.group import CONFIG, OWN_DIALOG, VenueId, setting
+from core.settings.group import CONFIG, setting
 
 _BASIS_POINT = 1e-4
 _MOST_BP = 1_000.0
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
-class TradeCosts:
-    """Costs of a trade, in basis points of its value: hundredths of a percent."""
+class PaperSettings:
+    """The paper score: the cost of a trade, in basis points of its value (hundredths of a percent)."""
 
     fee_bp: float = setting(4.0, "Fee (bp)", "Fee of a trade, in basis points of its value.", ge=0.0, le=_MOST_BP)
     spread_bp: float = setting(
@@ -32,21 +32,4 @@ class TradeCosts:
 
     @property
     def of_a_trade(self) -> float:
-        """As a share of the trade's value."""
         return _BASIS_POINT * (self.fee_bp + self.spread_bp / 2.0 + self.slippage_bp)
-
-
-@dataclass(frozen=True, kw_only=True, config=CONFIG)
-class PaperSettings(TradeCosts):
-    """The paper score: what a trade costs, on exchanges that are not in `venues`."""
-
-    venues: dict[VenueId, TradeCosts] = setting(
-        {},
-        "Costs by exchange",
-        "Exchanges with other costs, by their ccxt id; changed in the Accuracy panel.",
-        **OWN_DIALOG,
-    )
-
-    def of(self, venue: str) -> TradeCosts:
-        """The costs on this exchange."""
-        return self.venues.get(venue, self)

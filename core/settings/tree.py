@@ -19,7 +19,7 @@ from core.files.durable import write_durably
 from core.settings.devices import DEVICES, DeviceName
 from core.settings.group import CONFIG, OWN_DIALOG, SECRET, VenueId, all_field_infos, setting
 from core.settings.paper import PaperSettings
-from core.settings.repair import read_json, validated
+from core.settings.repair import validated
 from core.settings.window import (
     AppearanceSettings,
     BrowserSettings,
@@ -45,8 +45,8 @@ class MarketSettings:
     speed: float | None = setting(
         None,
         "Speed",
-        "Candles per second; 0: as fast as possible; a simulation without --candles then runs in real time. Not set: "
-        "a replay runs at 2 in the window and as fast as it goes without one, a simulation in real time.",
+        "Candles per second. 0 or not set: as fast as possible; but a simulation without --candles runs in real time, "
+        "and a replay in the window, if not set, at 2.",
         ge=0.0,
         unit="candles/s",
     )
@@ -319,7 +319,7 @@ class RecoverySettings:
     challenger_deadline_ms: int = setting(
         1000,
         "Deadline of challengers (ms)",
-        "How long the forecast of a challenger in a process is waited for in a live run.",
+        "How long a live run waits for the forecast of a challenger process.",
         ge=50,
         le=10_000,
     )
@@ -327,8 +327,8 @@ class RecoverySettings:
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class CheckpointSettings:
-    """When checkpoints are written, and which are kept: a checkpoint is kept if any rule keeps it. The best, pinned,
-    newest and used ones are always kept."""
+    """The schedule and retention of checkpoints: a checkpoint is kept if any rule keeps it. The best, pinned, newest
+    and used ones are always kept."""
 
     every_steps: int = setting(
         10, "Steps between checkpoints", "Steps between checkpoints; more for five markets or more.", ge=1, le=100_000
@@ -404,13 +404,12 @@ _ADAPTER = TypeAdapter(Settings)
 
 
 def to_dict(settings: Settings) -> dict[str, Any]:
-    """The tree as plain data for JSON."""
     plain: dict[str, Any] = _ADAPTER.dump_python(settings, mode="json")
     return plain
 
 
 def to_record(settings: Settings) -> dict[str, Any]:
-    """The same without secrets: what is stored with a run is in every backup."""
+    """Plain data without secrets: everything stored with a run is in every backup."""
     plain = to_dict(settings)
     for group, values in plain.items():
         for name, info in all_field_infos(type(getattr(settings, group))).items():
@@ -420,7 +419,8 @@ def to_record(settings: Settings) -> dict[str, Any]:
 
 
 def model_to_dict(model: ModelSettings) -> dict[str, Any]:
-    """One group as plain data. Challengers only where there are any: what identifies older settings stays as it was."""
+    """One group as plain data. Challengers are included only if there are any: the data that identifies older settings
+    stays as it was."""
     plain: dict[str, Any] = TypeAdapter(ModelSettings).dump_python(model, mode="json")
     if not model.challengers:
         del plain["challengers"]
@@ -435,12 +435,12 @@ def from_dict(data: object) -> tuple[Settings, tuple[str, ...]]:
 
 
 def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
-    """Read the file at `path`. A missing file gives defaults without a warning, a broken one with a warning."""
+    """Read the file at `path`. A missing file means defaults without a warning, a broken one with a warning."""
     try:
-        return from_dict(read_json(path))
+        return from_dict(json.loads(path.read_text(encoding="utf-8-sig")))  # some editors write a byte order mark
     except FileNotFoundError:
         return Settings(), ()
-    except ValueError as error:
+    except (OSError, ValueError, RecursionError) as error:
         return Settings(), (f"{path.name} cannot be read ({error}); defaults are used.",)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -17,32 +18,30 @@ from core.settings.group import CONFIG, OWN_DIALOG, SECRET, setting
 
 ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
 OverviewCharts = Literal[4, 9, 16]
+_LONGEST_URLS = 10_000
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_LONGEST_URL = 2_000
+_PLAIN_WEBHOOKS = ("http", "json", "form", "xml")
+_Indicator = Annotated[dict[str, Any], AfterValidator(lambda data: ShownIndicator.from_json(data).to_json())]
 
 
-def _indicator(data: dict[str, Any]) -> dict[str, Any]:
-    return ShownIndicator.from_json(data).to_json()
+def _alert_urls(text: str | None) -> str | None:
+    """Their form, and that a webhook is encrypted unless it is on this computer. Which of them a service takes is known
+    to apprise, which is slow to import. No sentence repeats a URL: it may hold a secret."""
+    if text is not None and (not text.isprintable() or len(text) > _LONGEST_URLS):
+        raise ValueError("the URLs have control characters, or are too long")
+    if text is not None and not all(re.match(r"[A-Za-z][\w+.-]*://.", url) for url in text.split()):
+        raise ValueError("each URL has to begin with a service and ://, as tgram://, mailto:// or https:// do")
+    if text is not None and any(map(_is_unencrypted, text.split())):
+        raise ValueError("a webhook needs https:// (or jsons://, forms://, xmls://), unless it is on this computer")
+    return text
 
 
-def _webhook(url: str | None) -> str | None:
-    """No sentence repeats the address: it may hold a secret."""
-    if url is None:
-        return None
+def _is_unencrypted(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        host, _port = parts.hostname, parts.port
+        return parts.scheme in _PLAIN_WEBHOOKS and parts.hostname not in _LOOPBACK
     except ValueError:
-        raise ValueError("the webhook's address cannot be read") from None
-    if any(letter.isspace() or not letter.isprintable() for letter in url) or len(url) > _LONGEST_URL:
-        raise ValueError("the webhook's address has spaces or control characters, or is too long")
-    if not host or not (parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)):
-        raise ValueError("the webhook's address must begin with https://, or with http:// and be on this computer")
-    return url
-
-
-def _market(text: str) -> str:
-    return str(Market.parse(text)) if text else ""
+        return False  # apprise says it
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
@@ -83,7 +82,7 @@ class ChartSettings:
     show_grid: bool = setting(True, "Grid", "Lines at round prices and times.")
     show_volume: bool = setting(True, "Volume bars", "Volume bars under the candles.")
     volume_profile: bool = setting(False, "Volume profile", "Traded volume at each price, for the candles in view.")
-    compare: Annotated[str, AfterValidator(_market)] = setting(
+    compare: Annotated[str, AfterValidator(lambda text: str(Market.parse(text)) if text else "")] = setting(
         "", "Compared market", "Another stored market, shown as a line.", **OWN_DIALOG
     )
     scale_before_compare: Literal["linear", "log", "percent"] = setting(
@@ -104,14 +103,13 @@ class ChartSettings:
     hindsight_horizon: int = setting(
         1, "Hindsight horizon (candles)", "Candles between a past forecast and its target.", ge=1, le=64, unit="candles"
     )
-    error_strip: bool = setting(False, "Forecast errors", "Error of each past forecast, in a pane below the prices.")
     regimes: bool = setting(
         False, "Market regime", "Background by market regime: calm, trending or volatile, as known at each close."
     )
     show_markers: bool = setting(True, "Markers", "Marks at incidents, new bests and restores of training.")
-    indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = setting(
-        (), "Indicators", "Indicators on the chart.", **OWN_DIALOG
-    )
+    indicators: tuple[
+        Annotated[dict[str, Any], AfterValidator(lambda data: ShownIndicator.from_json(data).to_json())], ...
+    ] = setting((), "Indicators", "Indicators on the chart.", **OWN_DIALOG)
     overview_charts: OverviewCharts = setting(
         9, "Charts in the Overview", "Number of charts in the Overview.", **OWN_DIALOG
     )
@@ -140,7 +138,7 @@ class WatchlistSettings:
     @field_validator("markets")
     @classmethod
     def _each_market_once(cls, markets: tuple[WatchedMarket, ...]) -> tuple[WatchedMarket, ...]:
-        """A market that is there twice stays at its first place, and is learned from if either says so."""
+        """A repeated market stays at its first place, and is learned if either entry is learned."""
         learned = {each for each in markets if each.is_learned}
         return tuple(replace(each, is_learned=each in learned) for each in dict.fromkeys(markets))
 
@@ -160,20 +158,20 @@ class BrowserSettings:
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class NotificationSettings:
-    """Notifications on the desktop and in the tray, and alerts to a webhook."""
+    """Notifications on the desktop and in the tray, and alerts to chats, mail and webhooks."""
 
     price_alerts: bool = setting(True, "Price alerts", "The price crosses an alert; also shown as a banner.")
     alert_sound: bool = setting(True, "Price alert sound", "Play the system's alert sound for a price alert.")
     band_alerts: Literal["off", "50", "90"] = setting(
         "90",
         "Band alerts",
-        "The band of so many percent of the next closes reaches an alert that it did not reach before; "
+        "The band with this share (%) of the next closes reaches an alert that it did not reach before; "
         "also shown as a banner.",
     )
     chance_alerts: Literal["off", "1", "3", "8"] = setting(
         "off",
         "Chance alerts within (candles)",
-        "The chance that an alert's price is touched within so many candles rises above the chance alert level; also "
+        "The chance that an alert's price is touched within this many candles rises above the chance alert level; also "
         "shown as a banner.",
     )
     chance_alert_percent: int = setting(
@@ -191,11 +189,11 @@ class NotificationSettings:
     drift_found: bool = setting(
         True, "Drift found", "The loss of the ghosts has risen for longer than chance explains; also shown as a banner."
     )
-    webhook_url: Annotated[str | None, AfterValidator(_webhook)] = setting(
+    alert_urls: Annotated[str | None, AfterValidator(_alert_urls)] = setting(
         None,
-        "Webhook URL",
-        "Alerts of prices, bands, chances, coverage and drifts are also sent there as JSON: https://, or http:// on "
-        "this computer.",
+        "Alert URLs",
+        "Where alerts of prices, bands, chances, coverage and drifts are also sent: apprise URLs with spaces between "
+        "them, such as tgram://TOKEN/CHAT, discord://, slack://, ntfy:// or mailto://; https:// for a webhook.",
         **SECRET,
     )
     incidents: bool = setting(True, "Incidents", "A warning or an error in training, at most one a minute.")

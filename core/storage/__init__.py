@@ -1,1 +1,1 @@
-"""SQLite (one writer per table) and the weight files beside it."""
+"""SQLite (one writer per table) and the weight files next to it."""

@@ -12,52 +12,35 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from core.domain.clock import Clock
-from core.files.durable import sha256_of, sync_folder
+from core.domain.dates import utc_text
+from core.files.durable import replacing, sha256_of, sync_folder, write_durably
 from core.files.private import make_private, make_private_folder
-from core.storage.backup_record import (
-    CHECKPOINTS,
-    DATABASE,
-    UNFINISHED,
-    Backup,
-    KeptFile,
-    Record,
-    folder_name,
-    list_backups,
-    write_record,
-)
-from core.storage.checkpoints import can_be_best
-from core.storage.database import START_AGAIN, decode
+from core.storage.backup_record import CHECKPOINTS, DATABASE, RECORD, UNFINISHED, Backup, Record, list_backups
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import START_AGAIN, decode, require_this_schema
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
-from core.storage.migrations import is_newer
-from core.storage.row_repair import find_damaged, leave_list, mend
-from core.storage.soundness import UNREADABLE, pages_of, steps_of, tables_of
+from core.storage.row_repair import find_damaged, repair_rows, save_damaged_list
+from core.storage.schema import VERSION
+from core.storage.soundness import UNREADABLE, fault_of, tables_of
 
 _PAGES = 256
 _PAUSE_S = 0.005
 """Pause after each piece, to leave the disk to others."""
 _MARGIN_BYTES = 32_000_000
 _DAMAGE = "damage-found.txt"
-_RESUMED_FROM = """
-SELECT file, sha256 FROM checkpoints WHERE is_deleted = 0 AND sequence IN (
-    SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id
-    UNION SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 AND is_known_good = 1 GROUP BY run_id
-    UNION SELECT sequence FROM (
-        SELECT sequence, ROW_NUMBER() OVER (PARTITION BY run_id ORDER BY skill DESC, sequence DESC) AS place
-        FROM checkpoints WHERE is_deleted = 0 AND {can_be_best}
-    ) WHERE place = 1
-) ORDER BY sequence
-"""
+_ROWS = "SELECT (SELECT COUNT(*) FROM candles) + (SELECT COUNT(*) FROM steps)"
 _log = logging.getLogger("ghostcandle")
 
-Progress = Callable[[int, int], object]
+AfterPiece = Callable[[int, int, int], None]
+"""Called as by `sqlite3.Connection.backup`: its status, the pages left, and all pages."""
 
 
 class BackupCancelled(Exception):  # noqa: N818 - requested, not an error
@@ -70,23 +53,38 @@ def make_backup(
     keep: int,
     *,
     is_cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Progress = lambda done, total: None,
+    on_progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Backup:
-    """Copy a snapshot of the database, verify the copy, give it its name, and delete old backups.
+    """Copy a snapshot of the database, verify the copy, name it, and delete old backups.
 
     Slow, so not for the GUI thread. Others may read and write meanwhile. on_progress: pages of the database.
     Raises BackupCancelled, and StorageError, with nothing left behind and no former backup touched; a
     CorruptDatabaseError if the database itself is damaged, which the next start checks.
     """
+
+    def after_piece(_status: int, left: int, total: int) -> None:
+        on_progress(total - left, total)
+        if is_cancelled():
+            raise BackupCancelled
+        clock.sleep_s(_PAUSE_S)
+
     try:
         make_private_folder(folder.backups)
-        with _alone(folder.backups):
+        lock = folder.backups / ".lock"
+        with FileLock(lock, mode=0o600, blocking=False, thread_local=False, fallback_to_soft=False):
             for unfinished in folder.backups.glob(f"{UNFINISHED}*"):
                 shutil.rmtree(unfinished, ignore_errors=True)
             _require_space(folder)
-            backup = _made(folder, clock, is_cancelled, on_progress)
-            _forget_old(folder.backups, keep)
+            backup = _made(folder, clock, after_piece)
+            # The newest ones stay, and the most complete one: a database that was begun again must not push it out.
+            made = list_backups(folder.backups)
+            fullest = max(made, key=lambda each: (each.record.rows, each.record.number))
+            for old in made[keep:]:
+                if old is not fullest:
+                    shutil.rmtree(old.folder, ignore_errors=True)
             return backup
+    except Timeout:
+        raise StorageError("Another backup of this data folder is being made. Wait for it, then try again.") from None
     except UNREADABLE as error:
         known = explain(error, folder.database) or StorageError(f"No backup could be made ({error}).")
         is_damage = isinstance(known, CorruptDatabaseError) or not isinstance(error, sqlite3.Error)
@@ -100,8 +98,8 @@ def make_backup(
 
 def is_due(folder: DataFolder, every_hours: int, now_ms: int) -> bool:
     """Whether the newest backup is this old, and anything was written since. Zero hours: never."""
-    written_ms = last_written_ms(folder.database)
-    if every_hours <= 0 or written_ms is None:
+    written = written_ms(folder.database)
+    if every_hours <= 0 or not any(written):
         return False
     newest = next(iter(list_backups(folder.backups)), None)
     if newest is None:
@@ -109,65 +107,56 @@ def is_due(folder: DataFolder, every_hours: int, now_ms: int) -> bool:
     made_ms = newest.record.made_at_ms
     # A clock that was set back must not stop backups: one from the future counts as old.
     is_old = now_ms - made_ms >= every_hours * 3_600_000 or made_ms > now_ms
-    return is_old and (written_ms > made_ms or made_ms > now_ms)
+    return is_old and written != newest.record.written_ms
 
 
-def last_written_ms(database: Path) -> int | None:
-    """When the database or its log was last written; None without a database."""
+def written_ms(database: Path) -> tuple[int, int]:
+    """When the database and its log were last written; 0 for a file that is missing. As the clock may have been wrong
+    or set back, only equal times mean something: nothing was written in between."""
     moments = []
-    for ending in ("", "-wal"):
+    for path in (database, database.with_name(f"{database.name}-wal")):
         try:
-            status = database.with_name(database.name + ending).stat()
+            status = path.stat()
+            moments.append(status.st_mtime_ns // 1_000_000 if status.st_size else 0)  # a reader leaves an empty log
         except OSError:
-            continue
-        if status.st_size or not ending:  # a reader leaves an empty log
-            moments.append(status.st_mtime_ns // 1_000_000)
-    return max(moments, default=None)
+            moments.append(0)
+    return moments[0], moments[1]
 
 
-def damage_found(backups: Path) -> bool:
+def is_damage_reported(backups: Path) -> bool:
     """Whether a backup has found the database damaged, so that the next start checks it thoroughly."""
     return (backups / _DAMAGE).exists()
 
 
-def damage_answered(backups: Path) -> None:
+def clear_damage_report(backups: Path) -> None:
     """Clear the report of damage, after the database was checked."""
     with contextlib.suppress(OSError):  # then the next start checks thoroughly again
         (backups / _DAMAGE).unlink()
 
 
-@contextmanager
-def _alone(backups: Path) -> Iterator[None]:
-    lock = FileLock(backups / ".lock", mode=0o600, blocking=False, thread_local=False, fallback_to_soft=False)
+def link_or_copy(path: Path, target: Path) -> None:
+    """A hard link, or a copy on disks without links; its folder is created. Raises OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        lock.acquire()
-    except Timeout:
-        raise StorageError("Another backup of this data folder is being made. Wait for it, then try again.") from None
-    try:
-        yield
-    finally:
-        lock.release()
+        os.link(path, target)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        copy_durably(path, target)
 
 
-def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on_progress: Progress) -> Backup:
+def copy_durably(path: Path, target: Path) -> None:
+    """A private copy. Raises OSError, and leaves no part of one then."""
+    with path.open("rb") as source, replacing(target) as file:
+        shutil.copyfileobj(source, file)
+
+
+def _made(folder: DataFolder, clock: Clock, after_piece: AfterPiece) -> Backup:
     temporary = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.backups))
-
-    pages = 0
-
-    def go_on(_status: int, left: int, total: int) -> None:
-        nonlocal pages
-        pages = total or pages  # 0: all are copied, and the rows are being checked
-        on_progress(pages - left, pages)
-        if is_cancelled():
-            raise BackupCancelled
-        clock.sleep_s(_PAUSE_S)
-
     try:
-        record = _copied(folder, temporary / DATABASE, clock, go_on)
-        write_record(temporary, record)
-        make_private(temporary / DATABASE)
-        sync_folder(temporary)
-        target = _free_name(folder.backups, record.made_at_ms)
+        record = _copied(folder, temporary, clock, after_piece)
+        write_durably(temporary / RECORD, record.model_dump_json(indent=2).encode() + b"\n")
+        target = folder.backups / f"{record.number:04}-{utc_text(record.made_at_ms, '%Y-%m-%dT%H-%M-%SZ')}"
         temporary.rename(target)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -176,55 +165,65 @@ def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on
     return Backup(target, record)
 
 
-def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int, int, int], None]) -> Record:
-    uri = f"{folder.database.as_uri()}?mode=ro"
+def _copied(folder: DataFolder, into: Path, clock: Clock, after_piece: AfterPiece) -> Record:
+    uri, target = f"{folder.database.as_uri()}?mode=ro", into / DATABASE
+    number = 1 + max((known.record.number for known in list_backups(folder.backups)), default=0)
+    written = written_ms(folder.database)
     with closing(sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None)) as source:
+        source.text_factory = decode
         # One read transaction: writers continue in the log, and no piece is copied again because of them.
         source.execute("BEGIN")
-        rows = _counted(source)
+        with contextlib.suppress(CorruptDatabaseError):  # the check of the copy finds it, and reports it
+            require_this_schema(source, folder.database)
         made_at_ms = clock.now_ms()
         with closing(sqlite3.connect(target, isolation_level=None)) as copy:
-            copy.execute("PRAGMA synchronous = OFF")  # `_sync` does it once, at the end
-            source.backup(copy, pages=_PAGES, progress=go_on)
+            copy.execute("PRAGMA synchronous = OFF")  # it is synced once, at the end
+            source.backup(copy, pages=_PAGES, progress=after_piece)
             copy.execute("PRAGMA journal_mode = DELETE")  # in one file, without a log beside it
-            if _mended(folder, copy, lambda: go_on(0, 0, 0)):
-                rows = _counted(copy)
-            _give_back_room(copy)
-        _sync(target)
-        steps = _verified(folder, source, target, rows)
-        kept = tuple(_kept_checkpoints(folder, source, target.parent / CHECKPOINTS))
+            _repair_rows(folder, copy, after_piece)
+            numbers = (copy.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
+            empty, pages = map(int, numbers)
+            if 4 * empty > pages:
+                with contextlib.suppress(sqlite3.Error):  # it needs as much space again; else the empty pages stay
+                    copy.execute("VACUUM")
+        make_private(target)
+        with target.open("rb+") as file:
+            os.fsync(file.fileno())
+        rows = _require_sound(folder, source, target)
+        _add_checkpoints(folder, source, into)
+    size_bytes, sha256 = target.stat().st_size, sha256_of(target)
     return Record(
+        number=number,
         made_at_ms=made_at_ms,
-        size_bytes=target.stat().st_size,
-        sha256=sha256_of(target),
-        steps=steps,
+        schema_version=VERSION,
+        written_ms=written,
+        size_bytes=size_bytes,
+        sha256=sha256,
         rows=rows,
-        checkpoints=kept,
     )
 
 
-def _mended(folder: DataFolder, copy: sqlite3.Connection, after_piece: Callable[[], None]) -> bool:
-    """Check every row that has a checksum. In the copy, damaged rows are replaced by those of earlier backups, or
-    dropped; a list lets the trainer do the same. True if there were any."""
+def _repair_rows(folder: DataFolder, copy: sqlite3.Connection, after_piece: AfterPiece) -> None:
+    """Check every row that has a checksum. In the copy, damaged rows are replaced from earlier backups, or dropped; a
+    list lets the trainer do the same."""
     copy.text_factory = decode
-    damaged = find_damaged(copy, after_piece) if tables_of(copy) is None else []
-    if not damaged:
-        return False
-    _log.warning("The database has %d damaged rows; the backup has none of them.", len(damaged))
-    copy.execute("BEGIN")
-    mend(copy, damaged, list_backups(folder.backups))
-    copy.execute("COMMIT")
-    leave_list(folder.backups, damaged)
-    return True
+    pages = int(copy.execute("PRAGMA page_count").fetchone()[0])
+    damaged = find_damaged(copy, lambda: after_piece(0, 0, pages)) if tables_of(copy) is None else []
+    if damaged:
+        _log.warning("The database has %d damaged rows; the backup has none of them.", len(damaged))
+        copy.execute("BEGIN")
+        repair_rows(copy, damaged, list_backups(folder.backups))
+        copy.execute("COMMIT")
+        save_damaged_list(folder.backups, damaged)
 
 
-def _verified(folder: DataFolder, source: sqlite3.Connection, target: Path, rows: dict[str, int]) -> tuple[str, ...]:
-    """Read the copy back from the disk. Returns its schema's steps. Raises StorageError."""
+def _require_sound(folder: DataFolder, source: sqlite3.Connection, target: Path) -> int:
+    """Read the copy back from the disk. Returns its rows. Raises StorageError."""
     with closing(sqlite3.connect(f"{target.as_uri()}?mode=ro&immutable=1", uri=True)) as copy:
-        fault = _fault(copy, rows)
+        fault = fault_of(copy)
         if fault is None:
-            return steps_of(copy)
-    if (damage := _damage(source)) is not None:
+            return int(copy.execute(_ROWS).fetchone()[0])
+    if (damage := fault_of(source)) is not None:
         raise _damaged(folder, damage)
     raise StorageError(
         f"The copy of the database in {folder.backups} differs from the original ({fault}), so it was deleted; the "
@@ -242,84 +241,19 @@ def _damaged(folder: DataFolder, damage: str) -> CorruptDatabaseError:
     )
 
 
-def _give_back_room(connection: sqlite3.Connection) -> None:
-    """Shrink the file if more than a quarter of it is empty. This temporarily needs as much space again; without it the
-    empty pages stay, and are reused."""
-    empty, pages = (
-        int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_count")
-    )
-    if 4 * empty > pages:
+def _add_checkpoints(folder: DataFolder, source: sqlite3.Connection, into: Path) -> None:
+    """Damaged ones are skipped with a warning."""
+    from sqlite_utils import Database  # noqa: PLC0415 - see `open_database`
+
+    for info in CheckpointRows(Database(source, execute_plugins=False)).to_continue_from():
+        target = into / CHECKPOINTS / info.file
         try:
-            connection.execute("VACUUM")
-        except sqlite3.Error as error:
-            _log.warning("%d empty pages stay in the database (%s).", empty, error)
-
-
-def _fault(copy: sqlite3.Connection, rows: dict[str, int]) -> str | None:
-    try:
-        fault = pages_of(copy, is_thorough=True) or tables_of(copy)
-        if fault is not None:
-            return fault
-        if is_newer(steps_of(copy)):
-            return "a newer version of Ghostcandle wrote it"
-        copied = _counted(copy)
-        odd = sorted(table for table in rows.keys() | copied.keys() if rows.get(table) != copied.get(table))
-    except UNREADABLE as error:
-        return str(error)
-    return f"its table '{odd[0]}' has other rows" if odd else None
-
-
-def _damage(source: sqlite3.Connection) -> str | None:
-    try:
-        return pages_of(source, is_thorough=True) or tables_of(source)
-    except UNREADABLE as error:
-        return str(error)
-
-
-def _kept_checkpoints(folder: DataFolder, source: sqlite3.Connection, into: Path) -> Iterator[KeptFile]:
-    """The newest, the newest known good and the best of every run; damaged ones are skipped with a warning."""
-    into.mkdir()
-    for number, (file, sha256) in enumerate(_resumed_from(source)):
-        kept = KeptFile(file=str(file), kept_as=f"{number:06}.safetensors", sha256=str(sha256))
-        try:
-            link_or_copy(folder.absolute(kept.file), into / kept.kept_as)
-            if sha256_of(into / kept.kept_as) == kept.sha256:
-                yield kept
-                continue
+            link_or_copy(folder.absolute(info.file), target)
         except FileNotFoundError:  # deleted since: the next one of its run will be in the next backup
             continue
-        (into / kept.kept_as).unlink()
-        _log.warning("%s is not whole, so it is not in the backup.", kept.file)
-
-
-def _resumed_from(source: sqlite3.Connection) -> list[tuple[str, str]]:
-    """File and sha256 of those checkpoints."""
-    columns = {str(row[1]) for row in source.execute("PRAGMA table_info(checkpoints)")}
-    return source.execute(_RESUMED_FROM.format(can_be_best=can_be_best(columns))).fetchall()
-
-
-def link_or_copy(path: Path, target: Path) -> None:
-    """A hard link, or a copy on disks without links. Raises OSError."""
-    try:
-        os.link(path, target)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        shutil.copyfile(path, target)
-        make_private(target)
-        _sync(target)
-
-
-def _forget_old(backups: Path, keep: int) -> None:
-    """Keep the newest ones, and the most complete one if it has more rows than all of them."""
-    known = list_backups(backups)
-    newest, older = known[:keep], known[keep:]
-    fullest = max(older, key=lambda backup: backup.rows, default=None)
-    if fullest is not None and fullest.rows <= max(backup.rows for backup in newest):
-        fullest = None
-    for backup in older:
-        if backup is not fullest:
-            shutil.rmtree(backup.folder, ignore_errors=True)
+        if sha256_of(target) != info.sha256:
+            target.unlink()
+            _log.warning("%s is not whole, so it is not in the backup.", info.file)
 
 
 def _require_space(folder: DataFolder) -> None:
@@ -330,21 +264,3 @@ def _require_space(folder: DataFolder) -> None:
             f"No backup was made: it needs {needed / 1e6:,.0f} MB and its disk has {free / 1e6:,.0f} MB free. "
             "The earlier ones are as they were. Free some space."
         )
-
-
-def _free_name(backups: Path, at_ms: int) -> Path:
-    name, number = folder_name(at_ms), 1
-    while (target := backups / (name if number == 1 else f"{name}-{number}")).exists():
-        number += 1
-    return target
-
-
-def _counted(connection: sqlite3.Connection) -> dict[str, int]:
-    sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
-    names = [str(row[0]) for row in connection.execute(sql)]
-    return {name: int(connection.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0]) for name in names}
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

@@ -7,8 +7,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from core.checkpoints.catalog import CheckpointRow
-from core.checkpoints.evaluation import Evaluation
+from core.checkpoints.row import CheckpointRow, Evaluation
 from core.domain.candle import Market
 from core.storage.checkpoints import MARKS
 from core.storage.database import select, write
@@ -63,7 +62,6 @@ class BrowsedRows:
         return self._read("AND checkpoints.sequence < ? ORDER BY checkpoints.sequence DESC LIMIT ?", (bound, limit))
 
     def newer(self, after: int) -> list[CheckpointRow]:
-        """The checkpoints saved after this sequence number."""
         return self._read("AND checkpoints.sequence > ? ORDER BY checkpoints.sequence DESC", (after,))
 
     def of(self, ids: Sequence[str]) -> list[CheckpointRow]:
@@ -72,18 +70,14 @@ class BrowsedRows:
         return self._read(f"AND checkpoints.checkpoint_id IN ({holes})", ids)
 
     def _read(self, condition: str, parameters: Sequence[object]) -> list[CheckpointRow]:
-        joined = self._joined()
-        return [_to_row(row, joined) for row in select(self._db, f"{_SELECT} {condition}", parameters)]
-
-    def _joined(self) -> _Joined:
-        found: _Joined = {}
+        joined: _Joined = {}
         for head, at_ms, *market in select(self._db, _MEMBERS, ()):
-            found.setdefault(head, []).append((at_ms, market_of(*market)))
-        return found
+            joined.setdefault(head, []).append((at_ms, market_of(*market)))
+        return [_to_row(row, joined) for row in select(self._db, f"{_SELECT} {condition}", parameters)]
 
 
 _Joined = dict[str, list[tuple[int, Market]]]
-"""By the id of a model's head, its other markets and when they joined, in order."""
+"""A model's other markets and when they joined, in order, by the id of its head."""
 
 
 def _to_row(row: Row, joined: _Joined) -> CheckpointRow:

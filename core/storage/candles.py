@@ -1,4 +1,4 @@
-"""Closed candles on disk. Who writes them: `core.storage.migrations`."""
+"""Closed candles on disk. Who writes them: `core.storage.schema`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import SIMULATED_VENUE, Candle, Market
-from core.domain.validation import number_faults, problem_of_numbers
+from core.domain.candle_faults import number_faults, problem_of_numbers
 from core.storage.database import select, translated, write
-from core.storage.markets import add_market, find_market, market_of
+from core.storage.markets import add_market, find_market, market_of, raise_history_version
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -99,16 +99,19 @@ class CandleStore:
         return market_of(*rows[0]) if rows else None
 
     def markets(self) -> tuple[Market, ...]:
-        """All markets with stored candles, newest first."""
         return tuple(market_of(*row) for row in select(self._db, _WITH_CANDLES))
 
     def save(self, market: Market, candles: Iterable[Candle]) -> int:
         """Store in one transaction; existing candles are replaced if they differ.
 
         Returns how many rows are new or changed. Raises ValueError for numbers that no market has
-        (`core.domain.validation`).
+        (`core.domain.candle_faults`).
         """
-        rows = [_row(candle) for candle in candles]
+        rows = []
+        for candle in candles:
+            if (problem := problem_of_numbers(candle)) is not None:
+                raise ValueError(f"{candle} is invalid: {problem.value}")
+            rows.append((candle.open_time_ms, candle.open, candle.high, candle.low, candle.close, candle.volume))
         if not rows:
             return 0
         with write(self._db):
@@ -123,10 +126,10 @@ class CandleStore:
         replaces: bool,
         on_progress: Callable[[int], None] = lambda rows: None,
     ) -> int:
-        """Store in one transaction; existing candles are replaced if they differ, or kept.
+        """Store history in one transaction; existing candles are replaced if they differ, or kept.
 
         on_progress: called now and then with the rows stored so far. Returns how many rows are new or changed. Raises
-        ValueError for numbers that no market has (`core.domain.validation`).
+        ValueError for numbers that no market has (`core.domain.candle_faults`).
         """
         for reason, is_at_fault in number_faults(columns.values):
             if is_at_fault.any():
@@ -134,6 +137,7 @@ class CandleStore:
         changed = 0
         with write(self._db):
             market_id = add_market(self._db, market)
+            raise_history_version(self._db, market_id)
             for first in range(0, len(columns), _ROWS_AT_ONCE):
                 rows = slice(first, first + _ROWS_AT_ONCE)
                 numbers = (column[rows].tolist() for column in (columns.open_time_ms, *columns.values))
@@ -149,7 +153,7 @@ class CandleStore:
             self._db.execute(_SET_ASIDE, (reason, *place))
             self._db.execute(_REMOVE, place)
 
-    def take_unannounced(self, market: Market) -> list[SetAside]:
+    def pop_unannounced(self, market: Market) -> list[SetAside]:
         """Candles set aside since the last call, ascending."""
         market_id = find_market(self._db, market)
         found = [SetAside(*row) for row in select(self._db, _UNANNOUNCED, (market_id,))]
@@ -167,7 +171,6 @@ class CandleStore:
         return [Candle(*row) for row in rows]
 
     def newest(self, market: Market, count: int) -> list[Candle]:
-        """The last `count` candles, ascending."""
         market_id = find_market(self._db, market)
         sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? ORDER BY open_time_ms DESC LIMIT ?"
         rows = select(self._db, sql, (market_id, max(0, count)))
@@ -187,7 +190,7 @@ class CandleStore:
     def ascending_chunks(
         self, market: Market, first_ms: int, stop_ms: int = _AFTER_ALL_MS, chunk: int = _ROWS_AT_ONCE
     ) -> Iterator[StoredColumns]:
-        """The same in chunks, the oldest first, each in a separate transaction as in `column_chunks`."""
+        """Candles in chunks, the oldest first, each in a separate transaction as in `column_chunks`."""
         while len(columns := self.columns_between(market, first_ms, stop_ms, chunk)):
             yield columns
             first_ms = int(columns.open_time_ms[-1]) + 1
@@ -222,10 +225,3 @@ class CandleStore:
 
 def _columns(rows: NDArray[np.void]) -> StoredColumns:
     return StoredColumns(rows["open_time_ms"].copy(), np.stack([rows[name] for name in _NUMBERS]))
-
-
-def _row(candle: Candle) -> tuple[int, float, float, float, float, float]:
-    problem = problem_of_numbers(candle)
-    if problem is not None:
-        raise ValueError(f"{candle} is invalid: {problem.value}")
-    return candle.open_time_ms, candle.open, candle.high, candle.low, candle.close, candle.volume

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.checkpoints.best import best_of
-from core.checkpoints.provenance import IMPORTED_RUN, is_imported
+from core.checkpoints.provenance import is_imported
 from core.domain.candle import Interval
 from core.domain.checkpoint_info import CheckpointInfo
-from core.domain.diagnosis import Disease
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.rows import CHECKPOINT_COLUMNS, to_checkpoint
@@ -29,13 +28,6 @@ SELECT {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {M
 FROM checkpoints LEFT JOIN checkpoint_marks USING (checkpoint_id)
 WHERE is_deleted = 0
 """
-_CAN_BE_BEST = {
-    "is_known_good": "is_known_good = 1",
-    "health": f"health IS NOT '{Disease.DIVERGED}'",
-    "skill": "skill BETWEEN 0.0 AND 1.7976931348623157e308",
-    "model_gain": "(model_gain IS NULL OR model_gain >= 0.0)",
-}
-"""By column: the conditions of `core.checkpoints.best.best_of`."""
 _NEWEST = """
 SELECT checkpoint_id FROM checkpoints
 WHERE sequence IN (SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id)
@@ -45,29 +37,17 @@ SELECT candle_open_time_ms, interval_ms FROM checkpoints
 JOIN runs USING (run_id) JOIN markets ON markets.id = runs.market_id
 WHERE is_deleted = 0 AND checkpoint_id = ?
 """
-
-
-def can_be_best(columns: Collection[str] = tuple(_CAN_BE_BEST)) -> str:
-    """The condition, with those of a table's columns that there are: an older version's table lacks some."""
-    return " AND ".join(condition for column, condition in _CAN_BE_BEST.items() if column in columns)
-
-
-_BEST = f"""
-SELECT checkpoint_id FROM checkpoints
-WHERE run_id = ? AND run_id NOT LIKE '{IMPORTED_RUN}%' AND is_deleted = 0 AND {can_be_best()}
-ORDER BY skill DESC, sequence DESC LIMIT 1
-"""
 _FORBIDDEN_IN_TAGS = re.compile(r"[\s,]+")
 
 
 class CheckpointRows:
-    """Stored checkpoints. `is_best` is computed here; only the trainer knows `is_in_use`, so it is False."""
+    """Stored checkpoints. Only the trainer knows `is_in_use`, so it is False."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def list(self, run_id: str) -> list[CheckpointInfo]:
-        """All stored checkpoints, newest first."""
+        """All stored checkpoints, newest first, with the best of them marked."""
         rows = select(self._db, f"{_SELECT} AND run_id = ? ORDER BY sequence DESC", (run_id,))
         infos = [to_checkpoint(row) for row in rows]
         best = best_of([info for info in infos if not is_imported(info.run_id)])
@@ -77,16 +57,12 @@ class CheckpointRows:
         return next(iter(self.list(run_id)), None)
 
     def best(self, run_id: str) -> CheckpointInfo | None:
-        """See `core.checkpoints.best.best_of`."""
         return next((info for info in self.list(run_id) if info.is_best), None)
 
     def by_id(self, checkpoint_id: str) -> CheckpointInfo | None:
+        """One stored checkpoint, without a look at the others: `is_best` is False."""
         rows = select(self._db, f"{_SELECT} AND checkpoint_id = ?", (checkpoint_id,))
-        if not rows:
-            return None
-        info = to_checkpoint(rows[0])
-        best = select(self._db, _BEST, (info.run_id,))
-        return replace(info, is_best=bool(best) and best[0][0] == checkpoint_id)
+        return to_checkpoint(rows[0]) if rows else None
 
     def deleted_step(self, checkpoint_id: str) -> int | None:
         """The step of a checkpoint that was deleted; None if it was not, or never existed."""
@@ -102,6 +78,13 @@ class CheckpointRows:
     def newest_ids(self) -> frozenset[str]:
         """The newest checkpoint of every run, from which it would continue."""
         return frozenset(str(row[0]) for row in select(self._db, _NEWEST))
+
+    def to_continue_from(self) -> Iterator[CheckpointInfo]:
+        """The newest checkpoint of every run, the newest known good one, and the best."""
+        for (run_id,) in select(self._db, "SELECT DISTINCT run_id FROM checkpoints WHERE is_deleted = 0"):
+            known = self.list(run_id)
+            needed = (known[0], next((info for info in known if info.is_known_good), None), best_of(known))
+            yield from (info for info in known if info in needed)
 
     def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
         """Pin or unpin a checkpoint; a pin cancels a deletion request.
@@ -139,7 +122,7 @@ class CheckpointRows:
                 self._require(checkpoint_id)
                 self._db.conn.execute(sql, (checkpoint_id, at_ms))
 
-    def take_back_deletion(self, ids: Sequence[str]) -> tuple[str, ...]:
+    def cancel_deletion(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Cancel deletion requests. Returns those that still exist; the others were deleted meanwhile."""
         holes = ", ".join("?" * len(ids))
         with write(self._db):

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.files.private import make_private
-from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, OlderDatabaseError, StorageError, explain
-from core.storage.migrations import is_newer, is_too_old, schema
-from core.storage.soundness import UNREADABLE, is_foreign, pages_of, steps_of
+from core.storage.errors import CorruptDatabaseError, StorageError, explain
+from core.storage.lean_sqlite_utils import import_sqlite_utils
+from core.storage.schema import Origin, create_tables, origin_of
+from core.storage.soundness import UNREADABLE, pages_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 BUSY_TIMEOUT_MS = 10_000
-_OLDEST = "23 November 2026"
 START_AGAIN = "Close Ghostcandle and start it again: the newest verified backup then takes its place."
 _WAL_RETRY_S = 0.02
 _log = logging.getLogger("ghostcandle")
@@ -49,17 +49,18 @@ def open_database(
     busy_timeout_ms: int = BUSY_TIMEOUT_MS,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> Database:
-    """Open the file, creating it and bringing its schema up to date unless `readonly`.
+    """Open the file, and create it unless `readonly`.
 
     quick_check: check its pages first; is_thorough: and its indexes against its tables. is_cancelled: polled during the
-    check; if True, the rest of it is skipped.
+    check; if True, the rest is skipped.
 
-    Raises StorageError (CorruptDatabaseError, NewerDatabaseError) with a sentence for the user.
+    Raises StorageError (CorruptDatabaseError) with a sentence for the user; a file of another schema is left as it is.
     """
     if readonly and not path.exists():
         raise StorageError(f"There is no database at {path} yet. Start Ghostcandle once with this data folder.")
 
-    from sqlite_utils import Database  # noqa: PLC0415 - it imports pandas: 0.3 s, not before the first paint
+    import_sqlite_utils()
+    from sqlite_utils import Database  # noqa: PLC0415 - not before the first paint
 
     try:
         connection = _connect(path, readonly, busy_timeout_ms)
@@ -68,8 +69,8 @@ def open_database(
             if quick_check or is_thorough:
                 _check(db, path, readonly, is_thorough, is_cancelled)
             _prepare(db, path, readonly)
-            if not readonly:
-                _make_private(path)
+            for ending in ("", "-wal", "-shm") if not readonly else ():
+                make_private(path.with_name(path.name + ending))  # logs that SQLite creates later get the same mode
             return db
         except BaseException:
             connection.close()
@@ -79,17 +80,13 @@ def open_database(
         if known is None:
             raise
         if readonly and isinstance(known, CorruptDatabaseError):
-            known = _with_way_out(known)
+            known = CorruptDatabaseError(f"{known} {START_AGAIN}")
         raise known from error
     except CorruptDatabaseError as damage:
         if not readonly:
             raise
-        raise _with_way_out(damage) from damage
-
-
-def _with_way_out(damage: CorruptDatabaseError) -> CorruptDatabaseError:
-    """For a reader: only the owner, who can write, may put a backup in the place of a damaged file."""
-    return CorruptDatabaseError(f"{damage} {START_AGAIN}")
+        # Only the owner, who can write, may put a backup in the place of a damaged file.
+        raise CorruptDatabaseError(f"{damage} {START_AGAIN}") from damage
 
 
 @contextmanager
@@ -143,22 +140,24 @@ def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connec
     return connection
 
 
-def _make_private(path: Path) -> None:
-    """Log files that SQLite creates later get the mode of the database."""
-    for ending in ("", "-wal", "-shm"):
-        make_private(path.with_name(path.name + ending))
-
-
 def _prepare(db: Database, path: Path, readonly: bool) -> None:
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA synchronous = NORMAL")
-    _refuse_foreign_versions(db, path)
-    if readonly:
-        _refuse_older_schema(db, path)
-    else:
-        _refuse_readonly_file(path)
+    is_new = require_this_schema(db.conn, path) is Origin.NOBODY
+    if readonly and is_new:
+        raise StorageError(f"The database {path} is empty. Start Ghostcandle once with this data folder.")
+    if not readonly:
+        # SQLite opens such a file without an error, and fails at the first write.
+        if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+            raise StorageError(
+                f"The database {path} cannot be written: it or its folder is read-only. "
+                "Make it writable, or choose another data folder."
+            )
         _enable_wal(db, path)
-        _migrate(db)
+        if is_new:
+            with write(db):
+                if origin_of(db.conn) is Origin.NOBODY:  # another process may have been first
+                    create_tables(db.conn)
 
 
 def _check(
@@ -166,16 +165,13 @@ def _check(
 ) -> None:
     """Runs before any other statement, so that every error of SQLite is damage or a fault of the machine."""
     try:
+        require_this_schema(db.conn, path)
         fault = _pages_of(db.conn, is_thorough, is_cancelled)
         # SQLite reports damage as text only; the second check passes if it is in the indexes alone
         if fault is not None and " index " in fault and not readonly and pages_of(db.conn, is_thorough=False) is None:
             _log.warning("An index of the database was damaged (%s); all are made again.", fault)
             db.conn.execute("REINDEX")
             fault = pages_of(db.conn, is_thorough=True)
-        if fault is None and is_foreign(db.conn):
-            fault = "nothing in it tells which version wrote it"
-        if fault is None and db.table_names():
-            steps_of(db.conn)
     except UNREADABLE as error:
         if (known := explain(error, path)) is not None:
             raise known from error
@@ -185,7 +181,7 @@ def _check(
 
 
 def _pages_of(connection: sqlite3.Connection, is_thorough: bool, is_cancelled: Callable[[], bool] | None) -> str | None:
-    """As `soundness.pages_of`; None also if the check was cancelled."""
+    """The result of `soundness.pages_of`; None also if the check was cancelled."""
     if is_cancelled is not None:
         if is_cancelled():
             return None
@@ -198,15 +194,6 @@ def _pages_of(connection: sqlite3.Connection, is_thorough: bool, is_cancelled: C
         return None
     finally:
         connection.set_progress_handler(None, 0)
-
-
-def _refuse_readonly_file(path: Path) -> None:
-    # SQLite opens such a file without an error, and fails at the first write.
-    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
-        raise StorageError(
-            f"The database {path} cannot be written: it or its folder is read-only. "
-            "Make it writable, or choose another data folder."
-        )
 
 
 def _enable_wal(db: Database, path: Path) -> None:
@@ -228,30 +215,20 @@ def _enable_wal(db: Database, path: Path) -> None:
         )
 
 
-def _migrate(db: Database) -> None:
-    steps = schema()
-    if steps.pending(db):
-        with write(db):  # another process may have been first: `apply` checks again
-            steps.apply(db)
-
-
-def _refuse_foreign_versions(db: Database, path: Path) -> None:
-    applied = [step.name for step in schema().applied(db)]
-    if is_newer(applied):
-        raise NewerDatabaseError(
+def require_this_schema(connection: sqlite3.Connection, path: Path) -> Origin:
+    """Raises StorageError for a database of another version, CorruptDatabaseError for one that is not ours."""
+    origin = origin_of(connection)
+    if origin is Origin.NEWER:
+        raise StorageError(
             f"The database {path} was written by a newer version of Ghostcandle, and was left as it is. "
             "Update Ghostcandle, or choose another data folder."
         )
-    if is_too_old(applied):
+    if origin is Origin.OLDER:
         raise StorageError(
-            f"The database {path} was written by a version of Ghostcandle from before {_OLDEST}, which this version "
-            "cannot bring up to date, and was left as it is. Choose another data folder."
+            f"The database {path} was written by an older version of Ghostcandle, which this one cannot read, and was "
+            "left as it is. `ghostcandle export` of that version writes its candles to files that `ghostcandle import` "
+            "reads. Then move the database away, or choose another data folder with --data-dir."
         )
-
-
-def _refuse_older_schema(db: Database, path: Path) -> None:
-    if schema().pending(db):
-        raise OlderDatabaseError(
-            f"The database {path} was written by an older version of Ghostcandle. "
-            "Start Ghostcandle once with this data folder to bring it up to date."
-        )
+    if origin is Origin.FOREIGN:
+        raise CorruptDatabaseError(f"The database {path} is damaged (nothing in it shows which version wrote it).")
+    return origin

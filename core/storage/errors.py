@@ -1,4 +1,4 @@
-"""Storage errors. Every message is a sentence for the user: what is wrong, and what to do."""
+"""Storage errors. Every message is a sentence for the user: the problem, and the next step."""
 
 from __future__ import annotations
 
@@ -16,14 +16,6 @@ class CorruptDatabaseError(StorageError):
 
 class FullDiskError(StorageError):
     """The disk is full; the write can be repeated once there is room."""
-
-
-class NewerDatabaseError(StorageError):
-    """A later version of Ghostcandle has written the file; this one must not touch it."""
-
-
-class OlderDatabaseError(StorageError):
-    """An earlier version of Ghostcandle has written the file; the next start converts it."""
 
 
 def explain(error: Exception, path: Path) -> StorageError | None:

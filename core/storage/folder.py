@@ -41,14 +41,12 @@ class DataFolder:
     symbols = _Place("symbols")
     """The lists of the exchanges' markets."""
     outbox = _Place("outbox.json")
-    """The alerts that the webhook has not taken yet."""
+    """The alerts that are not sent to every service yet."""
     backups = _Place("backups")
     """Verified copies of the database, one folder each."""
     reports = _Place("reports")
     jobs = _Place("jobs")
     """Temporary files of jobs; empty while none runs."""
-    exporting = _Place("exporting")
-    """Hard links to weight files during an export; else empty."""
     owner_lock = _Place("owner.lock")
     owner = _Place("owner.json")
     quarantine = _Place("quarantine")

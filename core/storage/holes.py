@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.domain.candle import Market
 from core.domain.spans import TimeSpan
 from core.storage.database import select, translated, write
-from core.storage.markets import add_market, find_market
+from core.storage.markets import add_market, find_market, raise_history_version
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -25,12 +25,10 @@ SELECT open_time_ms, next_ms FROM (
 ) WHERE next_ms - open_time_ms > ?
 """
 _ADD = """
-INSERT INTO exchange_holes (market_id, first_ms, stop_ms, asked_at_ms, is_proven) VALUES (?, ?, ?, ?, 1)
+INSERT INTO exchange_holes (market_id, first_ms, stop_ms, asked_at_ms) VALUES (?, ?, ?, ?)
 ON CONFLICT (market_id, first_ms) DO UPDATE
-SET stop_ms = IIF(is_proven, MAX(stop_ms, excluded.stop_ms), excluded.stop_ms),
-    asked_at_ms = excluded.asked_at_ms, is_proven = 1
+SET stop_ms = MAX(stop_ms, excluded.stop_ms), asked_at_ms = excluded.asked_at_ms
 """
-_UNPROVEN = "exchange_holes WHERE market_id = ? AND stop_ms > ? AND first_ms < ? AND NOT is_proven"
 _KNOWN = "SELECT first_ms, stop_ms FROM exchange_holes WHERE market_id = ? AND stop_ms > ? AND first_ms < ?"
 _SPAN = np.dtype([("first_ms", np.int64), ("stop_ms", np.int64)])
 _AFTER_ALL_MS = 2**63 - 1
@@ -55,12 +53,18 @@ class HoleStore:
         ends = (TimeSpan(span.first_ms, first_ms), TimeSpan(last_ms + step_ms, span.stop_ms))
         return sorted(part for part in (*found, *ends) if part.stop_ms > part.first_ms)
 
-    def add_of_exchange(self, market: Market, holes: Sequence[TimeSpan], asked_at_ms: int) -> None:
-        """Record, in one transaction, that the exchange does not have these candles."""
+    def add_of_exchange(
+        self, market: Market, holes: Sequence[TimeSpan], asked_at_ms: int, *, is_history: bool = False
+    ) -> None:
+        """Record, in one transaction, that the exchange does not have these candles.
+
+        is_history: requested by a command, not by the feed, which notifies the window itself."""
         if not holes:
             return
         with write(self._db):
             market_id = add_market(self._db, market)
+            if is_history:
+                raise_history_version(self._db, market_id)
             rows = ((market_id, hole.first_ms, hole.stop_ms, asked_at_ms) for hole in holes)
             self._db.conn.executemany(_ADD, rows)
 
@@ -68,16 +72,6 @@ class HoleStore:
         """The known holes of the exchange that touch the span, ascending; they may overlap."""
         rows = select(self._db, _KNOWN, (find_market(self._db, market), span.first_ms, span.stop_ms))
         return sorted(TimeSpan(*row) for row in rows)
-
-    def unproven(self, market: Market, span: TimeSpan) -> list[TimeSpan]:
-        """Those of an earlier version that touch the span, which recorded some that were none."""
-        values = (find_market(self._db, market), span.first_ms, span.stop_ms)
-        return sorted(TimeSpan(*row) for row in select(self._db, f"SELECT first_ms, stop_ms FROM {_UNPROVEN}", values))
-
-    def remove_unproven(self, market: Market, span: TimeSpan) -> None:
-        with write(self._db):
-            values = (find_market(self._db, market), span.first_ms, span.stop_ms)
-            self._db.conn.execute(f"DELETE FROM {_UNPROVEN}", values)
 
     def of_exchange_from(self, market: Market, first_ms: int) -> NDArray[np.int64]:
         """The known holes that end after a time, as an array of first and stop, shape (n, 2)."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.checkpoints.package import Card, Package
 from core.checkpoints.provenance import IMPORTED_RUN, is_imported
-from core.checkpoints.weight_file import PIECE_BYTES, Watch
 from core.domain.candle import Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
-from core.files.durable import write_pieces_durably
+from core.files.durable import write_durably
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -25,23 +23,25 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-def take_in(
-    db: Database, folder: DataFolder, package: Package, now_ms: int, watch: Watch = lambda done, total: None
-) -> CheckpointInfo:
-    """Store a validated package. Returns the new row. Slow, so not for the GUI thread.
+def import_package(db: Database, folder: DataFolder, package: Package, now_ms: int) -> CheckpointInfo:
+    """Store a package. Returns the new row. Slow, so not for the GUI thread.
 
     It gets a separate run, which no trainer continues and no rule cleans up. Raises StorageError, with nothing
-    stored, where it is here already or the disk refuses it. watch: called now and then with the bytes written and to
-    be written; what it raises is passed on, with nothing stored.
+    stored, if it is here already or the disk refuses it.
     """
     card = package.card
     run_id = card.run_id if is_imported(card.run_id) else f"{IMPORTED_RUN}{card.run_id}"
-    _refuse_twice(db, run_id, card)
+    sql = "SELECT step FROM checkpoints WHERE sha256 = ? AND is_deleted = 0 AND run_id IN (?, ?)"
+    if select(db, sql, (card.sha256, run_id, card.run_id)):
+        raise StorageError(f"The checkpoint of step {card.step:,} of run {card.run_id} already exists here.")
     path = folder.checkpoints(run_id) / f"step-{card.step:08d}-{secrets.token_hex(3)}.safetensors"
-    info = _info(card, run_id, folder.relative(path))
+    stored = {name: getattr(card, name) for name in CHECKPOINT_COLUMNS if name in Card.model_fields}
+    stored |= {"checkpoint_id": f"{run_id}-{card.step:08d}-{secrets.token_hex(3)}", "run_id": run_id}
+    stored |= {"file": folder.relative(path)}
+    info = CheckpointInfo(**stored, settings_id=None if card.settings is None else identified(card.settings)[0])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_pieces_durably(path, _pieces(package.weights, watch))
+        write_durably(path, package.weights)
     except OSError as error:
         raise StorageError(f"The checkpoint could not be stored ({error.strerror or error}).") from error
     try:
@@ -51,26 +51,6 @@ def take_in(
         path.unlink(missing_ok=True)
         raise
     return info
-
-
-def _pieces(data: bytes, watch: Watch) -> Iterator[memoryview]:
-    view = memoryview(data)
-    for first in range(0, len(data), PIECE_BYTES):
-        watch(first, len(data))
-        yield view[first : first + PIECE_BYTES]
-
-
-def _refuse_twice(db: Database, run_id: str, card: Card) -> None:
-    sql = "SELECT step FROM checkpoints WHERE sha256 = ? AND is_deleted = 0 AND run_id IN (?, ?)"
-    if select(db, sql, (card.sha256, run_id, card.run_id)):
-        raise StorageError(f"The checkpoint of step {card.step:,} of run {card.run_id} already exists here.")
-
-
-def _info(card: Card, run_id: str, file: str) -> CheckpointInfo:
-    stored = {name: getattr(card, name) for name in CHECKPOINT_COLUMNS if name in Card.model_fields}
-    settings_id = None if card.settings is None else identified(card.settings)[0]
-    new = {"checkpoint_id": f"{run_id}-{card.step:08d}-{secrets.token_hex(3)}", "run_id": run_id, "file": file}
-    return CheckpointInfo(**{**stored, **new}, settings_id=settings_id)
 
 
 def _add(db: Database, info: CheckpointInfo, card: Card, now_ms: int) -> None:

@@ -26,6 +26,17 @@ def add_market(db: Database, market: Market) -> int:
     return number
 
 
+def raise_history_version(db: Database, market_id: int) -> None:
+    """Let a window know that history of this market was stored. To be called inside `write`."""
+    db.conn.execute("UPDATE markets SET history_version = history_version + 1 WHERE id = ?", (market_id,))
+
+
+def history_versions(db: Database) -> dict[Market, int]:
+    """How often history of each market was stored. Raises StorageError."""
+    rows = select(db, "SELECT venue, symbol, interval_ms, history_version FROM markets")
+    return {market_of(*named): int(version) for *named, version in rows}
+
+
 def market_of(venue: str, symbol: str, interval_ms: int) -> Market:
     return Market(venue, symbol, Interval(interval_ms))
 

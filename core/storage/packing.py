@@ -1,12 +1,10 @@
-"""The arrays of the record as bytes, little-endian: of a forecast, of the scores of a target, of a step's gradients.
+"""Packs the record's arrays as little-endian bytes: a forecast's, a target's scores, a step's gradients.
 
 A forecast has H horizons, Q quantities (the close is the first), L levels (the median is in their middle), E experts,
 in C order. Its drawn part is kept permanently, the exact arrays while it is recent.
 
-Scores are one record per horizon. Losses and overlaps are float32, and are so from the moment at which a target is
-scored (`as_stored`): what a trainer has in its memory and what it reads back after a restart are the same numbers. A
-quantity is added as a field of a new form, at the end: `FORMS` only ever grows. Records of older forms are read with
-NaN (None in `StoredScore`) in its place, so that it has to be optional there.
+Scores are one record per horizon. Losses and overlaps are float32 from the moment of scoring (`as_stored`): a trainer's
+numbers in memory equal those it reads back after a restart.
 
 Gradient statistics are float32, NaN in the place of None.
 """
@@ -14,12 +12,11 @@ Gradient statistics are float32, NaN in the place of None.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from itertools import groupby
-from typing import Any
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +25,7 @@ from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFinite
 from core.domain.events import ForecastMode
 from core.storage.records import StoredScore
 
-_FIRST = np.dtype(
+RECORD = np.dtype(
     [
         ("origin_open_time_ms", "<i8"),
         ("horizon", "<u2"),
@@ -45,18 +42,16 @@ _FIRST = np.dtype(
         ("reference_overlap", "<f4"),
         ("twin_loss", "<f4"),
         ("range_twin_loss", "<f4"),
+        ("body_loss", "<f4"),
+        ("upper_wick_loss", "<f4"),
+        ("lower_wick_loss", "<f4"),
+        ("volume_loss", "<f4"),
     ]
 )
-_DRAWN_LOSSES = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
-_SECOND = np.dtype([*_FIRST.descr, *((name, "<f4") for name in _DRAWN_LOSSES)])
-"""With the shown forecast's losses on the other drawn quantities."""
-FORMS = {1: _FIRST, 2: _SECOND}
-"""By the number stored with each row."""
-NEWEST_FORM = max(FORMS)
-_RECORD = FORMS[NEWEST_FORM]
-NUMBERS = tuple(name for name in _RECORD.names or () if _RECORD[name] == np.dtype("<f4"))
+NUMBERS = tuple(name for name in RECORD.names or () if RECORD[name] == np.dtype("<f4"))
 """The float fields, named as in `StoredScore`."""
-_REQUIRED = frozenset(NUMBERS[:8])
+_NUMBERS_OF = attrgetter(*NUMBERS)
+_REQUIRED = NUMBERS[:8]
 MODES = {
     ForecastMode.LIVE: 1,
     ForecastMode.CATCH_UP: 2,
@@ -72,21 +67,23 @@ HAS_LOSSES = 8
 """Flag: the expert losses of the record are stored besides it."""
 
 Records = NDArray[np.void]
-"""Records [n] of the newest form."""
+"""[n] of RECORD."""
 _SINGLE = np.dtype("<f4")
 _DOUBLE = np.dtype("<f8")
 _DIGEST_BYTES = 16
 _ORIGINS = (None, *NonFiniteOrigin)
 _HEAD = 6  # norm after, parameter norm, update ratio, loss scale, origin, number of loss parts
 _PER_LAYER = 6
-"""The anchor's loss follows the layers; old steps do not have it."""
+"""The anchor's loss follows the layers."""
+_LAYER_NUMBERS = attrgetter("norm", "mean", "std", "largest", "gradient_ratio", "update_ratio")
 
 
 def pack_drawn(quantiles: NDArray[np.float64]) -> bytes:
-    """The part of [H, Q, L] that the chart draws: all levels of the close and the medians of the rest, as float32."""
-    medians = quantiles[:, 1:, quantiles.shape[2] // 2]
+    """The part of [..., H, Q, L] that the chart draws: all levels of the close and the medians of the rest, as
+    float32."""
+    medians = quantiles[..., 1:, quantiles.shape[-1] // 2]
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.concatenate([quantiles[:, 0], medians], axis=1).astype(_SINGLE).tobytes()
+        return np.concatenate([quantiles[..., 0, :], medians], axis=-1).astype(_SINGLE).tobytes()
 
 
 def unpack_drawn(packed: bytes, quantities: int, levels: int) -> NDArray[np.float64]:
@@ -131,40 +128,37 @@ def _bytes(array: NDArray[np.float64]) -> bytes:
     return np.ascontiguousarray(array, dtype=_DOUBLE).tobytes()
 
 
-def as_stored(score: StoredScore) -> StoredScore:
-    """The score at the precision of the record."""
-    numbers = [getattr(score, name) for name in NUMBERS]
+def at_stored_precision(numbers: NDArray[np.float64]) -> list[float | None]:
+    """Numbers [n] of scores at the precision of the record; None for NaN."""
     with np.errstate(over="ignore"):
-        rounded = np.array(numbers, dtype=np.float64).astype(np.float32).tolist()  # None becomes NaN
-    known = zip(NUMBERS, numbers, rounded, strict=True)
-    changes: dict[str, Any] = {name: single for name, number, single in known if number is not None}
-    return replace(score, **changes)
+        rounded = numbers.astype(np.float32).tolist()
+    return [None if number != number else number for number in rounded]
 
 
-def pack_scores(scores: Sequence[StoredScore]) -> bytes:
-    """The scores of one target as bytes. Raises ValueError if a mandatory number is missing."""
+def packed_scores(of_targets: Sequence[Sequence[StoredScore]]) -> list[bytes]:
+    """The scores of each target as bytes. Raises ValueError if a mandatory number is missing."""
     with np.errstate(over="ignore"):
-        return np.array([_record(score) for score in scores], dtype=_RECORD).tobytes()
+        records = np.array([_record(score) for scores in of_targets for score in scores], dtype=RECORD)
+    for name in _REQUIRED:
+        if np.isnan(records[name]).any():
+            raise ValueError(f"a score needs a {name.replace('_', ' ')}")
+    packed, sizes = records.tobytes(), [len(scores) * RECORD.itemsize for scores in of_targets]
+    ends = list(itertools.accumulate(sizes))
+    return [packed[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
-def unpack_scores(packed: Iterable[tuple[int, bytes]]) -> Records:
-    """The rows' records as one array, from their forms and bytes. Raises ValueError for an unknown form."""
-    parts = [
-        np.frombuffer(b"".join(data for _, data in rows), _form(form)) for form, rows in groupby(packed, lambda r: r[0])
-    ]
-    return np.concatenate([_to_newest(part) for part in parts]) if parts else np.empty(0, _RECORD)
+def unpack_scores(packed: Iterable[bytes]) -> Records:
+    return np.frombuffer(b"".join(packed), RECORD)
 
 
-def records_in(form: int, packed: bytes) -> int:
-    """How many records these bytes hold."""
-    return len(packed) // _form(form).itemsize
+def records_in(packed: bytes) -> int:
+    return len(packed) // RECORD.itemsize
 
 
 def to_score(
     record: np.void, target_open_time_ms: int, version: int, scored_at_ms: int, expert_losses: bytes
 ) -> StoredScore:
-    """The inverse of `pack_scores` for one record."""
-    values = dict(zip(_RECORD.names or (), record.item(), strict=True))
+    values = dict(zip(RECORD.names or (), record.item(), strict=True))
     flags, hit = values.pop("flags"), values.pop("direction_hit")
     for name in NUMBERS:
         if math.isnan(values[name]):
@@ -191,7 +185,7 @@ def pack_losses_of(scores: Sequence[StoredScore]) -> bytes:
 def losses_of(records: Records, row: NDArray[np.int64], packed: Sequence[bytes | None]) -> list[bytes]:
     """The inverse of `pack_losses_of`, for records of many rows; empty if there are none (any more).
 
-    row: of each record, the place of its row, ascending. packed: of each row."""
+    row: index of each record's row, ascending. packed: each row's losses."""
     has = (records["flags"] & HAS_LOSSES) != 0
     in_row = np.bincount(row, has, minlength=len(packed)).astype(np.int64)
     before = np.concatenate([[0], np.cumsum(in_row)])[:-1]
@@ -204,7 +198,7 @@ def losses_of(records: Records, row: NDArray[np.int64], packed: Sequence[bytes |
 
 
 def flag(records: Records, name: str) -> NDArray[np.bool_]:
-    """One of after_gap, inside_50, inside_90: [n]."""
+    """The flag after_gap, inside_50 or inside_90: [n]."""
     holds: NDArray[np.bool_] = (records["flags"] & _FLAGS[name]) != 0
     return holds
 
@@ -213,38 +207,11 @@ def _record(score: StoredScore) -> tuple[object, ...]:
     flags = sum(bit for name, bit in _FLAGS.items() if getattr(score, name))
     flags |= HAS_LOSSES if score.expert_losses else 0
     hit = -1 if score.direction_hit is None else int(score.direction_hit)
-    numbers = [_number(score, name) for name in NUMBERS]
+    numbers = [math.nan if number is None else number for number in _NUMBERS_OF(score)]
     return (score.origin_open_time_ms, score.horizon, MODES[score.mode], flags, hit, *numbers)
 
 
-def _number(score: StoredScore, name: str) -> float:
-    number = getattr(score, name)
-    if number is not None and not math.isnan(number):
-        return float(number)
-    if name in _REQUIRED:
-        raise ValueError(f"a score needs a {name.replace('_', ' ')}")
-    return math.nan
-
-
-def _form(form: int) -> np.dtype[np.void]:
-    if form not in FORMS:
-        raise ValueError(f"unknown form {form} of scores")
-    return FORMS[form]
-
-
-def _to_newest(records: Records) -> Records:
-    if records.dtype == _RECORD:
-        return records
-    wider = np.zeros(len(records), _RECORD)
-    for name in NUMBERS:
-        wider[name] = np.nan
-    for name in records.dtype.names or ():
-        wider[name] = records[name]
-    return wider
-
-
 def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:
-    """The column `gradients` of the table `steps`."""
     if statistics is None:
         return None
     head = (
@@ -255,7 +222,7 @@ def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:
         float(_ORIGINS.index(statistics.non_finite)),
         float(len(statistics.loss_parts)),
     )
-    layers = [number for layer in statistics.layers for number in _numbers(layer)]
+    layers = [number for layer in statistics.layers for number in _LAYER_NUMBERS(layer)]
     numbers = (*head, *statistics.loss_parts, *layers, statistics.anchor_loss)
     values = [math.nan if number is None else number for number in numbers]
     with np.errstate(over="ignore"):
@@ -270,8 +237,8 @@ def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
     origin, parts = int(values[4]), int(values[5])
     numbers = [value if math.isfinite(value) else None for value in values]
     after, parameters, update, scale = numbers[:4]
-    rest = numbers[_HEAD + parts :]
-    rows = [rest[first : first + _PER_LAYER] for first in range(0, len(rest) - _PER_LAYER + 1, _PER_LAYER)]
+    *of_layers, anchor_loss = numbers[_HEAD + parts :]
+    rows = [of_layers[first : first + _PER_LAYER] for first in range(0, len(of_layers), _PER_LAYER)]
     return GradientStatistics(
         layers=tuple(LayerStatistics(*row) for row in rows),
         norm_after=after,
@@ -280,9 +247,5 @@ def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
         loss_parts=tuple(numbers[_HEAD : _HEAD + parts]),
         loss_scale=scale,
         non_finite=_ORIGINS[origin],
-        anchor_loss=rest[-1] if len(rest) % _PER_LAYER else None,
+        anchor_loss=anchor_loss,
     )
-
-
-def _numbers(layer: LayerStatistics) -> tuple[float | None, ...]:
-    return layer.norm, layer.mean, layer.std, layer.largest, layer.gradient_ratio, layer.update_ratio

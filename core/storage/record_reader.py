@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from core.domain.events import DriftFound, ForecastMode, Incident, StepDone
 from core.domain.quantities import FloatArray, Quantity
-from core.domain.regimes import MarketConditions, RegimeProbabilities
-from core.storage.checksums import SealedTable, whole_rows, whole_with_details
+from core.domain.regimes import RegimeProbabilities
+from core.storage.checksums import SealedTable, intact_rows, intact_with_details
 from core.storage.database import select, translated
-from core.storage.evidence import (
+from core.storage.evidence_blocks import (
     ONLINE,
     OWN,
     EvidenceBlock,
@@ -69,7 +69,7 @@ SELECT COALESCE(MAX(c.id), 0) FROM runs JOIN candle_corrections AS c ON c.market
 WHERE runs.run_id = ?
 """
 _LOOKED_THROUGH = 64
-"""Targets at either end of the record, where the first and last few have no scores at long horizons."""
+"""Targets searched at either end of the record: the first and last few have no scores at long horizons."""
 _FOREVER = 2**63 - 1
 Origins = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
 _log = logging.getLogger("ghostcandle")
@@ -78,7 +78,7 @@ _log = logging.getLogger("ghostcandle")
 class RecordReader:
     """The readers of one run's record. All lists ascend in time; all methods raise StorageError.
 
-    Of several versions of a score the newest is used, unless stated otherwise.
+    The newest of several versions of a score is used, unless stated otherwise.
     """
 
     def __init__(self, db: Database, run_id: str) -> None:
@@ -96,6 +96,17 @@ class RecordReader:
             "f.origin_open_time_ms > ? ORDER BY f.origin_open_time_ms LIMIT ?", (after, _limit(most))
         )
 
+    def every_nth_forecast(
+        self, after_ms: int, until_ms: int, step_ms: int, nth: int, remainders: Sequence[int]
+    ) -> list[StoredForecast]:
+        """Forecasts of origins in (after_ms, until_ms]: of every `nth` candle of `step_ms`, counted from 1970, those
+        with these remainders."""
+        is_one = f"f.origin_open_time_ms / ? % ? IN ({', '.join('?' * len(remainders))})"
+        condition = (
+            f"f.origin_open_time_ms > ? AND f.origin_open_time_ms <= ? AND {is_one} ORDER BY f.origin_open_time_ms"
+        )
+        return self._forecasts(condition, (after_ms, until_ms, step_ms, nth, *remainders))
+
     def forecast_of(self, origin_open_time_ms: int) -> StoredForecast | None:
         """The forecast made at this candle; None if there is none."""
         found = self._forecasts("f.origin_open_time_ms = ?", (origin_open_time_ms,))
@@ -108,7 +119,7 @@ class RecordReader:
             f"SELECT {FORECASTS.select()} FROM forecasts "
             f"WHERE run = {RUN} AND origin_open_time_ms > ? ORDER BY origin_open_time_ms LIMIT ?"
         )
-        rows = whole_rows(FORECASTS, self._select(sql, after_ms, most), self._on_damage)
+        rows = intact_rows(FORECASTS, self._select(sql, after_ms, most), self._on_damage)
         places = [FORECASTS.names.index(name) for name in ("origin_open_time_ms", "origin_close", "made_at_ms")]
         opened, closes, made = ([row[place] for row in rows] for place in places)
         return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
@@ -128,30 +139,30 @@ class RecordReader:
     def log_ranges(
         self, horizons: int, until_ms: int, most: int, after_ms: int = -1
     ) -> tuple[NDArray[np.int64], FloatArray]:
-        """Origins [n], ascending, and medians of the log range [n, horizons] of the newest `most` forecasts that reach
-        so many candles and whose origin opened after the one time and by the other."""
+        """Origins [n], ascending, and medians of the log range [n, horizons] of the newest `most` forecasts with this
+        many horizons and an origin in (after_ms, until_ms]."""
         sql = (
             f"SELECT {FORECASTS.select()} FROM forecasts WHERE run = {RUN} AND horizons >= ? "
             "AND origin_open_time_ms > ? AND origin_open_time_ms <= ? ORDER BY origin_open_time_ms DESC LIMIT ?"
         )
         found = self._select(sql, horizons, after_ms, until_ms, most)
-        rows = whole_rows(FORECASTS, found, self._on_damage)[::-1]
+        rows = intact_rows(FORECASTS, found, self._on_damage)[::-1]
         of = [dict(zip(FORECASTS.names, row, strict=True)) for row in rows]
         drawn = [unpack_drawn(each["drawn"], each["quantities"], each["levels"])[:horizons] for each in of]
         medians = [each[:, Quantity.RANGE, each.shape[2] // 2] for each in drawn]
         opened = np.array([each["origin_open_time_ms"] for each in of], dtype=np.int64)
         return opened, np.array(medians).reshape(-1, horizons)
 
-    def conditions_of(self, origin_open_time_ms: int) -> MarketConditions | None:
-        """The market conditions of the forecast at this candle; None if unknown."""
-        sql = f"SELECT {_named(CONDITION_COLUMNS)} FROM conditions WHERE run_id = ? AND origin_open_time_ms = ?"
+    def conditions_of(self, origin_open_time_ms: int) -> RegimeProbabilities | None:
+        """The market's regime at the forecast of this candle; None if unknown."""
+        sql = f"SELECT {', '.join(CONDITION_COLUMNS)} FROM conditions WHERE run_id = ? AND origin_open_time_ms = ?"
         rows = self._select(sql, origin_open_time_ms)
         return to_conditions(rows[0]) if rows else None
 
     def conditions(self, before_ms: int, most: int) -> ConditionRows:
         """The market regimes at the newest `most` candles that opened before this time, ascending."""
         sql = (
-            f"SELECT origin_open_time_ms, {_named(REGIME_COLUMNS)} FROM conditions "
+            f"SELECT origin_open_time_ms, {', '.join(REGIME_COLUMNS)} FROM conditions "
             "WHERE run_id = ? AND origin_open_time_ms < ? ORDER BY origin_open_time_ms DESC LIMIT ?"
         )
         rows = self._select(sql, before_ms, most)[::-1]
@@ -161,7 +172,6 @@ class RecordReader:
         )
 
     def latest_origin_ms(self) -> int | None:
-        """The newest forecast origin, or None."""
         sql = f"SELECT MAX(origin_open_time_ms) FROM forecasts WHERE run = {RUN}"
         latest: int | None = self._select(sql)[0][0]
         return latest
@@ -239,7 +249,7 @@ class RecordReader:
             f"LEFT JOIN step_details AS d ON d.id = s.id WHERE s.run = {RUN} "
             "ORDER BY s.candle_open_time_ms DESC, s.step DESC LIMIT ?"
         )
-        rows = self._whole(STEPS, self._select(sql, _limit(newest)))
+        rows = self._intact(STEPS, self._select(sql, _limit(newest)))
         return [to_step(self.run_id, row, gradients) for row, gradients in reversed(rows)]
 
     def step_losses(self) -> tuple[NDArray[np.float64], int]:
@@ -256,25 +266,26 @@ class RecordReader:
         return float(np.mean(rows)) if rows else None
 
     def losses_after(self, at_ms: int) -> int:
-        """The number of steps completed after this time."""
         sql = f"SELECT COUNT(*) FROM steps WHERE run = {RUN} AND loss IS NOT NULL AND at_ms > ?"
         return int(self._select(sql, at_ms)[0][0])
 
     def incidents(self, newest: int | None = None) -> list[Incident]:
         """The `newest` incidents (None: all), ascending by their newest occurrence."""
         order = "COALESCE(last_at_ms, at_ms) DESC, id DESC"
-        sql = f"SELECT {_named(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY {order} LIMIT ?"
+        sql = f"SELECT {', '.join(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY {order} LIMIT ?"
         return [to_incident(row) for row in reversed(self._select(sql, _limit(newest)))]
 
     def drifts(self, newest: int | None = None) -> list[DriftFound]:
         """The `newest` drifts (None: all), ascending by candle."""
-        sql = f"SELECT {_named(DRIFT_COLUMNS)} FROM drifts WHERE run_id = ? ORDER BY candle_open_time_ms DESC LIMIT ?"
+        sql = (
+            f"SELECT {', '.join(DRIFT_COLUMNS)} FROM drifts WHERE run_id = ? ORDER BY candle_open_time_ms DESC LIMIT ?"
+        )
         return [DriftFound(self.run_id, *row) for row in reversed(self._select(sql, _limit(newest)))]
 
     def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
         """At most `most` scored forecasts of one horizon whose targets open in first_ms..stop_ms - 1."""
         block = self.blocks.scores(scores_at(horizon), first_ms, stop_ms - 1, with_losses=False).at(horizon).newest
-        block = block.taken(np.arange(len(block)) < most)
+        block = block.selected(np.arange(len(block)) < most)
         block, made = self.blocks.with_forecasts(block)
         records = block.records
         return PastRows(
@@ -300,11 +311,11 @@ class RecordReader:
 
     def _scored_end(self, horizon: int, order: str) -> int | None:
         sql = (
-            f"SELECT target_open_time_ms, form, records FROM {scores_at(horizon).name} WHERE run = {RUN} "
+            f"SELECT target_open_time_ms, records FROM {scores_at(horizon).name} WHERE run = {RUN} "
             f"ORDER BY target_open_time_ms {order} LIMIT ?"
         )
-        for target, form, packed in self._select(sql, _LOOKED_THROUGH):
-            if horizon in unpack_scores([(form, packed)])["horizon"]:
+        for target, packed in self._select(sql, _LOOKED_THROUGH):
+            if horizon in unpack_scores([packed])["horizon"]:
                 return int(target)
         return None
 
@@ -334,11 +345,11 @@ class RecordReader:
             f"SELECT {FORECASTS.select('f')}, {FORECAST_DETAILS.select('d')} FROM forecasts AS f "
             f"LEFT JOIN forecast_details AS d ON d.id = f.id WHERE f.run = {RUN} AND {condition}"
         )
-        rows = self._whole(FORECASTS, self._select(sql, *values))
+        rows = self._intact(FORECASTS, self._select(sql, *values))
         return [to_forecast(self.run_id, row, exact) for row, exact in rows]
 
-    def _whole(self, table: SealedTable, rows: Sequence[Row]) -> list[tuple[Row, bytes | None]]:
-        return whole_with_details(table, DETAILS[table], rows, self._on_damage)
+    def _intact(self, table: SealedTable, rows: Sequence[Row]) -> list[tuple[Row, bytes | None]]:
+        return intact_with_details(table, DETAILS[table], rows, self._on_damage)
 
     def _scores(self, horizon: int, first_ms: int, last_ms: int) -> ScoreBlock:
         return self.blocks.scores(scores_at(horizon), first_ms, last_ms, with_losses=True).at(horizon)
@@ -365,10 +376,6 @@ class RecordReader:
 
     def _select(self, sql: str, *values: object) -> list[Row]:
         return select(self._db, sql, (self.run_id, *values))
-
-
-def _named(columns: Sequence[str]) -> str:
-    return ", ".join(columns)
 
 
 def _limit(newest: int | None) -> int:

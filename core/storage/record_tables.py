@@ -9,7 +9,7 @@ from __future__ import annotations
 from core.storage.checksums import SealedTable
 
 RUN = "(SELECT sequence FROM runs WHERE run_id = ?)"
-"""In SQL: the number of a run, from its id."""
+"""SQL for the number of a run, from its id."""
 
 FORECASTS = SealedTable(
     "forecasts",
@@ -39,7 +39,6 @@ _SCORE_COLUMNS = (
     ("mode", int),
     ("after_gap", int),
     ("scored_at_ms", int),
-    ("form", int),
     ("records", bytes),
 )
 SCORES = SealedTable("scores", _SCORE_COLUMNS)

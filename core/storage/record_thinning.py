@@ -1,8 +1,8 @@
 """Deletes the details of old candles from the record, in small pieces, as set in the settings' `record`.
 
-Of a forecast the exact arrays of the combination and its experts go, of a score what every expert lost, of a step the
-statistics of its gradients. What is drawn, all scores and the digest stay: those rows are never touched. Each piece is
-one transaction, so a process that is killed leaves all of a piece or nothing of it.
+It deletes a forecast's exact arrays of the combination and its experts, a score's losses of every expert, and a step's
+gradient statistics. The drawn values, all scores and the digest stay: their rows are never touched. Each piece is one
+transaction, so a killed process leaves a piece complete or absent.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Thinner:
         self._runs = [int(run) for run, _ in runs]
         self._own = [int(run) for run, is_own in runs if is_own]
         self._thinned_until: dict[tuple[int, str], int] = {}
-        """By run and table: candles before this time have no details left."""
+        """The time before which candles have no details left, by run and table."""
 
     def piece(self) -> bool:
         """Delete the oldest expired details; True if there are more. Raises StorageError (Fenced)."""
@@ -124,7 +124,7 @@ class Thinner:
         )
         row = select(self._db, sql, (id_,))[0]
         made, exact = row[: len(FORECASTS.names)], row[len(FORECASTS.names) :]
-        if not (FORECASTS.is_whole(made) and detail.is_whole(exact)):
+        if not (FORECASTS.is_intact(made) and detail.is_intact(exact)):
             return False
         of = dict(zip(FORECASTS.names, made, strict=True))
         arrays = unpack_exact(exact[1], (of["horizons"], of["quantities"], of["levels"]))

@@ -38,8 +38,8 @@ class StoredForecast:
 
 @dataclass(frozen=True, slots=True)
 class ChallengerWork:
-    """What a challenger has done. candles: at which it was called. cost_ms: of all its work. asked, answered: the
-    forecasts of one market that were due, also while it was left out, and those that it gave."""
+    """The work of a challenger. candles: the candles at which it was called. cost_ms: the total. asked, answered: due
+    forecasts of one market, also while it was left out, and returned ones."""
 
     candles: int = 0
     cost_ms: float = 0.0
@@ -52,12 +52,12 @@ class ChallengerWork:
 
 @dataclass(frozen=True, slots=True)
 class ChallengerFigures:
-    """Of a model of a run; None before the first candle, and where an older version has not counted it."""
+    """Figures of one model of a run; None before the first candle."""
 
     cost_ms: float | None
-    """For one candle of one market, with its forecasts and its steps."""
+    """Mean cost for one candle of one market, with its forecasts and its steps."""
     answered: float | None
-    """The share of due forecasts, of all markets, that it gave."""
+    """The share of due forecasts, of all markets, that it returned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +87,19 @@ class StoredScore:
     scored_at_ms: int
     version: int = 1
     expert_losses: bytes = b""
-    """Of every expert, see `core.forecast.experts.pack_losses`; empty in old scores."""
+    """Losses of every expert, see `core.forecast.experts.pack_losses`; empty for a corrected candle."""
     regime: RegimeProbabilities | None = None
     """The market's regime at the origin; stored with the forecast's conditions, not with the score. None for old
     forecasts."""
     twin_loss: float | None = None
-    """Of the reference model, to compare with `model_loss`; None without one, and for a corrected candle."""
+    """The reference model's loss, to compare with `model_loss`; None without that model, and for a corrected candle."""
     range_twin_loss: float | None = None
     body_loss: float | None = None
-    """Of the shown forecast, like `loss` for the close and `range_loss` for the range; also the three below. None in
-    old scores."""
+    """A loss of the shown forecast, like `loss` for the close and `range_loss` for the range; also the three below."""
     upper_wick_loss: float | None = None
     lower_wick_loss: float | None = None
     volume_loss: float | None = None
+    """None for a corrected candle."""
 
 
 SHOWN_LOSSES: dict[Quantity, str] = {
@@ -112,7 +112,7 @@ SHOWN_LOSSES: dict[Quantity, str] = {
 }
 """The fields of a score with the shown forecast's loss on each quantity."""
 ONLINE_LOSSES = ("model_loss", "range_model_loss", "twin_loss", "range_twin_loss")
-"""Those of the model and of the reference model."""
+"""Losses of the model and of the reference model."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
+import itertools
 import sqlite3
-import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +13,12 @@ from core.domain.clock import Clock, SystemClock
 from core.domain.dates import local_text, utc_text
 from core.files.durable import sha256_of, sync_folder
 from core.storage.backup_record import Backup, list_backups, verify
-from core.storage.backups import damage_answered, damage_found, last_written_ms, link_or_copy
+from core.storage.backups import clear_damage_report, copy_durably, is_damage_reported, link_or_copy, written_ms
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import Watch, open_database, select
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
-from core.storage.migrations import is_newer, is_too_old
+from core.storage.schema import VERSION, Origin, origin_of
 from core.storage.soundness import UNREADABLE, beginning_of, tables_of
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ class Restored:
     backup: Backup
     kept: Path | None
     lost_until_ms: int | None
-    """When the replaced database was last written, if that was after the backup; else None."""
+    """When the replaced database was last written, by the clock of that time; None: not since the backup."""
 
 
 def open_or_recover(
@@ -73,13 +71,13 @@ def open_or_recover(
     except CorruptDatabaseError as damage:
         opened = _recovered(folder, damage, (clock or SystemClock()).now_ms())
     if watch is None or not watch.is_cancelled():
-        damage_answered(folder.backups)
+        clear_damage_report(folder.backups)
     return opened
 
 
 def newest_unchecked(folder: DataFolder, market: Market, count: int) -> StoredColumns | None:
-    """The newest candles of a large database before its check, to be shown meanwhile; None if there are none, or the
-    last owner did not close it. The file is opened as immutable: no lock, no log, no write.
+    """The newest candles of a large database before its check, to be shown meanwhile; None if there are none, the last
+    owner did not close it, or its schema is another. The file is opened as immutable: no lock, no log, no write.
 
     To be called before this process has any connection to the file. Raises one of UNREADABLE, or StorageError.
     """
@@ -91,6 +89,8 @@ def newest_unchecked(folder: DataFolder, market: Market, count: int) -> StoredCo
     if not is_large or log.exists() or beginning_of(path) is not None:
         return None
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        if origin_of(connection) is not Origin.THIS_SCHEMA:
+            return None
         stored = CandleStore(Database(connection, execute_plugins=False)).columns_before(market, None, count)
         return stored if len(stored) else None
 
@@ -103,7 +103,7 @@ def restore(folder: DataFolder, backup: Backup, now_ms: int) -> Restored:
     """
     if (fault := _fault(backup)) is not None:
         raise StorageError(f"The backup {backup.name} cannot be used: {fault}. Nothing was changed.")
-    written_ms = last_written_ms(folder.database)
+    written = written_ms(folder.database)
     copy = _copied(folder, backup)
     try:
         kept = set_aside(folder.database, now_ms, folder.quarantine)
@@ -113,19 +113,23 @@ def restore(folder: DataFolder, backup: Backup, now_ms: int) -> Restored:
         raise
     sync_folder(folder.root)
     with closing(open_database(folder.database)) as db:
-        _take_checkpoints_back(folder, backup, db, folder.quarantine / f"checkpoints-{_stamp(now_ms)}")
-    made_ms = backup.record.made_at_ms
-    return Restored(backup, kept, written_ms if written_ms is not None and written_ms > made_ms else None)
+        _restore_checkpoints(folder, backup, db, folder.quarantine / f"checkpoints-{_stamp(now_ms)}")
+    is_complete = written == backup.record.written_ms
+    return Restored(backup, kept, None if is_complete or not any(written) else max(written))
 
 
-def what_is_missing(restored: Restored) -> str:
+def missing_data_notice(restored: Restored) -> str:
     """A sentence for the user: the period of the missing data."""
     made_ms, until_ms = restored.backup.record.made_at_ms, restored.lost_until_ms
     if until_ms is None:
-        return "As far as the files tell, nothing was written after it."
+        return "As far as the files show, nothing was written after it."
+    if until_ms > made_ms:
+        when = f"Data written between {moment(made_ms)} and {moment(until_ms)}"
+    else:
+        when = "Data written after it, in a time that is not known as the clock was changed,"
     return (
-        f"Data written between {moment(made_ms)} and {moment(until_ms)} is missing from it: candles of that time "
-        "are fetched again where the exchange has them; forecasts, scores, notes and alerts of that time are not."
+        f"{when} is missing from it: candles of that time are fetched again where the exchange has them; forecasts, "
+        "scores, notes and alerts of that time are not."
     )
 
 
@@ -137,11 +141,9 @@ def moment(at_ms: int) -> str:
 def set_aside(path: Path, now_ms: int, folder: Path) -> Path | None:
     """Move a database with its -wal and -shm to a dated name in `folder`. Returns the new path, None if there was none.
     Raises StorageError."""
-    target = folder / f"{path.stem}-{_stamp(now_ms)}{path.suffix}"
-    number = 1
-    while target.exists():
-        number += 1
-        target = folder / f"{path.stem}-{_stamp(now_ms)}-{number}{path.suffix}"
+    name = f"{path.stem}-{_stamp(now_ms)}"
+    names = (name if number == 1 else f"{name}-{number}" for number in itertools.count(1))
+    target = next(place for each in names if not (place := folder / f"{each}{path.suffix}").exists())
     was_there = path.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -182,26 +184,16 @@ def _read_through(path: Path, watch: Watch) -> None:
 
 def _opened(folder: DataFolder, watch: Watch | None) -> Database:
     """Raises CorruptDatabaseError if the file is damaged."""
-    path = folder.database
-    try:
-        db = open_database(
-            path,
-            quick_check=True,
-            is_thorough=damage_found(folder.backups),
-            is_cancelled=None if watch is None else watch.is_cancelled,
-        )
-    except UNREADABLE as error:
-        raise StorageError(
-            f"The database {path} could not be brought up to date ({error}); it was left as it is. "
-            "`ghostcandle backups restore` puts the newest backup in its place."
-        ) from error
+    is_cancelled = None if watch is None else watch.is_cancelled
+    is_thorough = is_damage_reported(folder.backups)
+    db = open_database(folder.database, quick_check=True, is_thorough=is_thorough, is_cancelled=is_cancelled)
     try:
         fault = tables_of(db.conn)
     except UNREADABLE as error:
         fault = str(error)
     if fault is not None:
         db.close()
-        raise CorruptDatabaseError(f"The database {path} is damaged ({fault}).")
+        raise CorruptDatabaseError(f"The database {folder.database} is damaged ({fault}).")
     return db
 
 
@@ -220,7 +212,7 @@ def _recovered(folder: DataFolder, damage: CorruptDatabaseError, now_ms: int) ->
         notice.append(f"It was kept as {kept}.")
     if restored is not None:
         notice.append(f"The verified backup of {moment(restored.backup.record.made_at_ms)} took its place.")
-        notice.append(what_is_missing(restored))
+        notice.append(missing_data_notice(restored))
     if skipped:
         more = "" if len(skipped) == 1 else f" and {len(skipped) - 1} more"
         notice.append(f"Backups that cannot be used were skipped: {skipped[0]}{more}.")
@@ -230,29 +222,20 @@ def _recovered(folder: DataFolder, damage: CorruptDatabaseError, now_ms: int) ->
 
 
 def _fault(backup: Backup) -> str | None:
-    if is_newer(backup.record.steps):
-        return "a newer version of Ghostcandle made it"
-    if is_too_old(backup.record.steps):
-        return "a version of Ghostcandle that is too old made it"
+    if backup.record.schema_version != VERSION:
+        return "another version of Ghostcandle made it"
     return verify(backup)
 
 
 def _copied(folder: DataFolder, backup: Backup) -> Path:
-    """A durable copy of the backup beside the database. Raises StorageError."""
+    """A durable copy of the backup next to the database. Raises StorageError."""
+    copy = folder.root / ".restoring.tmp"
     try:
-        handle, name = tempfile.mkstemp(dir=folder.root, prefix=".restoring-", suffix=".tmp")
-        copy = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file, backup.database.open("rb") as source:
-                shutil.copyfileobj(source, file)
-                file.flush()
-                os.fsync(file.fileno())
-            if sha256_of(copy) != backup.record.sha256:
-                raise OSError("the copy differs from the original")
-        except BaseException:
-            copy.unlink(missing_ok=True)
-            raise
+        copy_durably(backup.database, copy)
+        if sha256_of(copy) != backup.record.sha256:
+            raise OSError("the copy differs from the original")
     except OSError as error:
+        copy.unlink(missing_ok=True)
         raise StorageError(
             f"The backup {backup.name} could not replace {folder.database} ({error.strerror or error}); "
             f"nothing was changed. Free {backup.record.size_bytes / 1e6:,.0f} MB on the disk, then start again."
@@ -260,31 +243,25 @@ def _copied(folder: DataFolder, backup: Backup) -> Path:
     return copy
 
 
-def _take_checkpoints_back(folder: DataFolder, backup: Backup, db: Database, aside: Path) -> None:
+def _restore_checkpoints(folder: DataFolder, backup: Backup, db: Database, aside: Path) -> None:
     """Restore files that the table names; move away those that it does not name, as a trainer would take them for the
     remains of a crash. Raises StorageError."""
+    files = [str(file) for (file,) in select(db, "SELECT file FROM checkpoints WHERE is_deleted = 0")]
+    named = {folder.absolute(file): backup.weights(file) for file in files}
     try:
-        for kept in backup.record.checkpoints:
-            path = folder.absolute(kept.file)
-            if not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                link_or_copy(backup.weights(kept), path)
-        _set_unnamed_aside(folder, db, aside)
+        for path, kept in named.items():
+            if not path.exists() and kept.exists():
+                link_or_copy(kept, path)
+        for (run_id,) in select(db, "SELECT run_id FROM runs"):
+            for path in folder.checkpoints(run_id).glob(_WEIGHTS):
+                if path.resolve() not in named:
+                    (aside / run_id).mkdir(parents=True, exist_ok=True)
+                    path.rename(aside / run_id / path.name)
     except OSError as error:
         raise StorageError(
             f"The backup {backup.name} is in place, but not all of its checkpoint files ({error.strerror or error}). "
             "Free some space on the disk."
         ) from error
-
-
-def _set_unnamed_aside(folder: DataFolder, db: Database, aside: Path) -> None:
-    rows = select(db, "SELECT run_id, file FROM checkpoints WHERE is_deleted = 0")
-    named = {folder.absolute(str(file)) for _run, file in rows}
-    for run_id in sorted({str(run) for (run,) in select(db, "SELECT run_id FROM runs")}):
-        for path in sorted(folder.checkpoints(run_id).glob(_WEIGHTS)):
-            if path.resolve() not in named:
-                (aside / run_id).mkdir(parents=True, exist_ok=True)
-                path.rename(aside / run_id / path.name)
 
 
 def _stamp(at_ms: int) -> str:

@@ -31,7 +31,7 @@ DamagedRow = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class RowRepair:
     """The result for damaged rows. from_backup: the name of the newest backup that rows were taken from."""
 
     restored: tuple[DamagedRow, ...]
@@ -48,7 +48,7 @@ def find_damaged(connection: sqlite3.Connection, after_piece: Callable[[], None]
     for table in SEALED:
         last = -(2**63)
         while rows := _rows(connection, table, "WHERE id > ? ORDER BY id LIMIT ?", (last, _AT_ONCE)):
-            found += [(table.name, int(row[0])) for row in rows if not table.is_whole(row)]
+            found += [(table.name, int(row[0])) for row in rows if not table.is_intact(row)]
             last = int(rows[-1][0])
             after_piece()
     return found
@@ -60,7 +60,7 @@ def find_damaged_among_newest(connection: sqlite3.Connection, newest: int) -> li
         (table.name, int(row[0]))
         for table in SEALED
         for row in _rows(connection, table, "ORDER BY id DESC LIMIT ?", (newest,))
-        if not table.is_whole(row)
+        if not table.is_intact(row)
     ]
 
 
@@ -69,13 +69,13 @@ def still_damaged(connection: sqlite3.Connection, rows: Iterable[DamagedRow]) ->
     found = []
     for name, id_ in sorted(set(rows)):
         table = _BY_NAME.get(name)
-        if table is not None and any(not table.is_whole(row) for row in _row(connection, table, id_)):
+        if table is not None and any(not table.is_intact(row) for row in _row(connection, table, id_)):
             found.append((name, id_))
     return found
 
 
-def mend(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backups: Sequence[Backup]) -> Mended:
-    """Replace each damaged row by that of the newest backup with an intact one, or drop it with its detail.
+def repair_rows(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backups: Sequence[Backup]) -> RowRepair:
+    """Replace each damaged row from the newest backup that has it intact, or drop it with its detail.
 
     To be called inside a transaction. backups: newest first. Raises sqlite3.Error.
     """
@@ -95,16 +95,16 @@ def mend(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backups:
         table = _BY_NAME[name]
         for each in (table, DETAILS[table]) if table in DETAILS else (table,):
             connection.execute(f"DELETE FROM {each.name} WHERE id = ?", (id_,))
-    return Mended(tuple(restored), tuple(left), from_backup)
+    return RowRepair(tuple(restored), tuple(left), from_backup)
 
 
-def leave_list(backups: Path, rows: Sequence[DamagedRow]) -> None:
+def save_damaged_list(backups: Path, rows: Sequence[DamagedRow]) -> None:
     """Leave the list of damaged rows for the trainer. Raises OSError."""
     write_durably(backups / _LIST, json.dumps(rows[:_LONGEST_LIST]).encode())
 
 
-def take_list(backups: Path) -> list[DamagedRow]:
-    """The list of `leave_list`; empty if there is none or it is invalid."""
+def load_damaged_list(backups: Path) -> list[DamagedRow]:
+    """The list of `save_damaged_list`; empty if there is none or it is invalid."""
     try:
         read = json.loads((backups / _LIST).read_bytes())
         return [(str(name), int(id_)) for name, id_ in read]
@@ -112,14 +112,14 @@ def take_list(backups: Path) -> list[DamagedRow]:
         return []
 
 
-def forget_list(backups: Path) -> None:
+def delete_damaged_list(backups: Path) -> None:
     """Delete the list, after its rows were repaired."""
     with contextlib.suppress(OSError):  # then they are checked again
         (backups / _LIST).unlink(missing_ok=True)
 
 
 def _intact(backup: Backup, damaged: Sequence[DamagedRow]) -> Generator[tuple[str, int, Row]]:
-    """Those of the rows that this backup has intact."""
+    """The damaged rows that this backup has intact."""
     try:
         source = sqlite3.connect(f"{backup.database.as_uri()}?mode=ro&immutable=1", uri=True)
     except sqlite3.Error:
@@ -131,7 +131,7 @@ def _intact(backup: Backup, damaged: Sequence[DamagedRow]) -> Generator[tuple[st
                 found = _row(source, _BY_NAME[name], id_)
             except UNREADABLE:  # an older schema, or a damaged page: others may be whole
                 continue
-            yield from ((name, id_, row) for row in found if _BY_NAME[name].is_whole(row))
+            yield from ((name, id_, row) for row in found if _BY_NAME[name].is_intact(row))
 
 
 def _restore(connection: sqlite3.Connection, name: str, id_: int, row: Row) -> bool:

@@ -12,17 +12,15 @@ import numpy as np
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import DriftFound, Incident, Severity, StepDone
 from core.domain.incident_kinds import IncidentKind
-from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import RegimeProbabilities
 from core.forecast.experts import Quantiles
 from core.storage.packing import (
     MODE_OF,
     MODES,
-    NEWEST_FORM,
     digest_of,
     pack_drawn,
     pack_exact,
     pack_losses_of,
-    pack_scores,
     unpack_drawn,
     unpack_exact,
     unpack_gradients,
@@ -35,7 +33,7 @@ Row = tuple[Any, ...]
 _OWN = "~"
 """Replaces the run's id at the start of a checkpoint's id."""
 REGIME_COLUMNS = tuple(field.name for field in fields(RegimeProbabilities))
-CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS, "novelty", "oddity")
+CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS)
 _STEP_COLUMNS = tuple(name for name, _ in STEPS.columns if name != "run")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
 DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
@@ -45,15 +43,15 @@ _NOT_STORED = ("is_best", "is_in_use", *MARK_COLUMNS)
 CHECKPOINT_COLUMNS = tuple(field.name for field in fields(CheckpointInfo) if field.name not in _NOT_STORED)
 
 step_values = attrgetter(*_STEP_COLUMNS)
-"""Of the table `steps`, after the run."""
+"""The values of a row of the table `steps`, after the run."""
 incident_row = attrgetter(*INCIDENT_COLUMNS)
 drift_row = attrgetter(*DRIFT_COLUMNS)
 checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
 
 
-def score_values(run: int, scores: Sequence[StoredScore]) -> tuple[Row, bytes | None]:
-    """The scores of one target as a row, without its checksum, and the experts' losses if there are any. Raises
-    ValueError as `pack_scores` and `pack_losses_of` do."""
+def score_values(run: int, scores: Sequence[StoredScore], packed: bytes) -> tuple[Row, bytes | None]:
+    """The scores of one target as a row, without its checksum, and the experts' losses if there are any. packed: the
+    scores as `packed_scores` returns them. Raises ValueError as `pack_losses_of` does."""
     first = scores[0]
     values = (
         run,
@@ -62,8 +60,7 @@ def score_values(run: int, scores: Sequence[StoredScore]) -> tuple[Row, bytes | 
         MODES[first.mode],
         first.after_gap,
         first.scored_at_ms,
-        NEWEST_FORM,
-        pack_scores(scores),
+        packed,
     )
     return values, pack_losses_of(scores) or None
 
@@ -77,6 +74,9 @@ def forecast_values(run_id: str, run: int, of: StoredForecast) -> tuple[Row, byt
             f"experts are [expert, horizon, quantity, level] and quantiles [horizon, quantity, level], "
             f"were {experts.shape} and {shown.shape}"
         )
+    checkpoint_id = of.checkpoint_id
+    if checkpoint_id is not None and checkpoint_id.startswith(run_id):
+        checkpoint_id = f"{_OWN}{checkpoint_id.removeprefix(run_id)}"
     values = (
         run,
         of.origin_open_time_ms,
@@ -84,7 +84,7 @@ def forecast_values(run_id: str, run: int, of: StoredForecast) -> tuple[Row, byt
         of.made_at_ms,
         MODES[of.mode],
         of.step,
-        _to_short(run_id, of.checkpoint_id),
+        checkpoint_id,
         of.origin_close,
         of.scale,
         *shown.shape,
@@ -121,21 +121,12 @@ def to_checkpoint_id(run_id: str, stored: str | None) -> str | None:
     return run_id + stored.removeprefix(_OWN) if stored is not None and stored.startswith(_OWN) else stored
 
 
-def _to_short(run_id: str, checkpoint_id: str | None) -> str | None:
-    own = checkpoint_id is not None and checkpoint_id.startswith(run_id)
-    return f"{_OWN}{checkpoint_id.removeprefix(run_id)}" if own and checkpoint_id is not None else checkpoint_id
+def condition_row(origin_open_time_ms: int, conditions: RegimeProbabilities) -> Row:
+    return (origin_open_time_ms, *attrgetter(*REGIME_COLUMNS)(conditions))
 
 
-def condition_row(origin_open_time_ms: int, conditions: MarketConditions) -> Row:
-    """Columns in the order of CONDITION_COLUMNS."""
-    regime = conditions.regime
-    return (origin_open_time_ms, *attrgetter(*REGIME_COLUMNS)(regime), conditions.novelty, conditions.oddity)
-
-
-def to_conditions(row: Row) -> MarketConditions:
-    """The inverse of `condition_row`."""
-    _, *regime, novelty, oddity = row
-    return MarketConditions(RegimeProbabilities(*regime), novelty, oddity)
+def to_conditions(row: Row) -> RegimeProbabilities:
+    return RegimeProbabilities(*row[1:])
 
 
 def to_step(run_id: str, row: Row, gradients: bytes | None) -> StepDone:
@@ -146,7 +137,6 @@ def to_step(run_id: str, row: Row, gradients: bytes | None) -> StepDone:
 
 
 def to_incident(row: Row) -> Incident:
-    """The inverse of `incident_row`."""
     run_id, at_ms, severity, kind, *sentences = row
     return Incident(run_id, at_ms, Severity(severity), IncidentKind(kind), *sentences)
 

@@ -52,7 +52,7 @@ class Run:
     is_seeded: bool
     settings_json: str
     device: str
-    """Of its newest trainer, for display."""
+    """The device of its newest trainer, for display."""
     parameters: int
     fence: int
     is_simulated: bool
@@ -61,11 +61,11 @@ class Run:
     head_id: str
     """The run with the model's steps and checkpoints; this run itself if its model has one market."""
     challengers: tuple[str, ...]
-    """The names of further models beside the run's own, in the order of their losses."""
+    """The names of further models besides the run's own, in the order of their losses."""
 
 
 _STORED = tuple(field.name for field in fields(Run)[2:-1])
-"""Those between the market and the challengers, which are stored as they are."""
+"""Columns between the market and the challengers, stored unchanged."""
 
 
 class RunStore:
@@ -75,8 +75,7 @@ class RunStore:
         self._db = db
 
     def find(self, market: Market, fingerprint: str, others: Sequence[Market] = ()) -> Run | None:
-        """The newest run that can be continued with these settings; of several markets the head of a model that has one
-        of them."""
+        """The newest run that these settings can continue: the head of a model with any of these markets."""
         ids = [find_market(self._db, each) for each in (market, *others)]
         heads = f"SELECT COALESCE(head, sequence) FROM runs WHERE market_id IN ({', '.join('?' * len(ids))})"
         sql = f"{_SELECT} WHERE sequence IN ({heads}) AND fingerprint = ? ORDER BY sequence DESC LIMIT 1"
@@ -107,11 +106,11 @@ class RunStore:
         return known[0]
 
     def list(self) -> list[Run]:
-        """All runs, the newest first; those of one model in order, its head first."""
+        """All runs, the newest first; a model's runs in order, its head first."""
         return [_run(row) for row in select(self._db, f"{_SELECT} ORDER BY COALESCE(head, sequence) DESC, sequence")]
 
     def members(self, head_id: str) -> Sequence[Run]:
-        """The runs of one model, one of each market, in the order in which they were created: its head first."""
+        """The runs of one model, one for each market, in order of creation: its head first."""
         return [_run(row) for row in select(self._db, f"{_SELECT} WHERE {_OF_HEAD} ORDER BY sequence", (head_id,))]
 
     def create(
@@ -131,7 +130,7 @@ class RunStore:
         """Create a run; its id begins with the date, and is the name of its folder. `seed` is below 2**63.
 
         others: further markets that its model learns; each gets a run, and this one is their head. challengers: names
-        of further models beside its own.
+        of further models besides its own.
         """
         run_id, head = _new_id(created_at_ms), None
         stored = (fingerprint, created_at_ms, seed, is_seeded, settings_json, device, parameters)
@@ -152,13 +151,13 @@ class RunStore:
         with write(self._db):
             (number,) = self._db.conn.execute("SELECT sequence FROM runs WHERE run_id = ?", (head.run_id,)).fetchone()
             for each in (market for market in markets if market not in known):
-                of = (_new_id(created_at_ms), add_market(self._db, each), head.fingerprint, created_at_ms)
-                self._db.conn.execute(_INSERT, (*of, *settings, each.is_simulated, number, head.fence)).fetchall()
+                identity = (_new_id(created_at_ms), add_market(self._db, each), head.fingerprint, created_at_ms)
+                self._db.conn.execute(_INSERT, (*identity, *settings, each.is_simulated, number, head.fence)).fetchall()
 
-    def take_fence(self, head_id: str, device: str | None = None) -> int:
+    def acquire_fence(self, head_id: str, device: str | None = None) -> int:
         """Take over the runs of a model: trainers with a lower number can no longer write. Returns the new number.
 
-        device: the new trainer's; None: that of the last one.
+        device: the new trainer's; None: unchanged.
         """
         with write(self._db):
             sql = f"UPDATE runs SET fence = fence + 1, device = COALESCE(?, device) WHERE {_OF_HEAD} RETURNING fence"
@@ -199,7 +198,7 @@ def set_archived(db: Database, run_id: str, is_archived: bool) -> None:
 
 
 def challenger_figures(db: Database, head_id: str) -> dict[str, ChallengerFigures]:
-    """Of each by its name, in their order. Raises StorageError."""
+    """Figures of each challenger by name, in their order. Raises StorageError."""
     markets = len(RunStore(db).members(head_id))
     sql = (
         "SELECT name, cost_ms / NULLIF(candles * ?, 0), answered * 1.0 / NULLIF(asked, 0) FROM challengers "

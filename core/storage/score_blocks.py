@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.events import ForecastMode
-from core.storage.checksums import Row, SealedTable, whole_rows, whole_with_details
+from core.storage.checksums import Row, SealedTable, intact_rows, intact_with_details
 from core.storage.database import select
 from core.storage.packing import MODES, Records, flag, losses_of, records_in, unpack_drawn, unpack_scores
 from core.storage.record_tables import DETAILS, FORECASTS, RUN, scores_at
@@ -48,7 +48,7 @@ class ScoreBlock:
         return len(self.target_open_time_ms)
 
     def at(self, horizon: int) -> ScoreBlock:
-        return self.taken(self.records["horizon"] == horizon)
+        return self.selected(self.records["horizon"] == horizon)
 
     @property
     def newest(self) -> ScoreBlock:
@@ -56,10 +56,9 @@ class ScoreBlock:
         target = self.target_open_time_ms
         is_newest = np.ones(len(target), dtype=np.bool_)
         is_newest[:-1] = target[1:] != target[:-1]
-        return self if is_newest.all() else self.taken(is_newest)
+        return self if is_newest.all() else self.selected(is_newest)
 
-    def taken(self, which: NDArray[np.bool_]) -> ScoreBlock:
-        """A selection. which: [n]."""
+    def selected(self, which: NDArray[np.bool_]) -> ScoreBlock:
         losses = [self.losses[place] for place in np.flatnonzero(which).tolist()]
         columns = (self.target_open_time_ms[which], self.version[which], self.scored_at_ms[which], self.records[which])
         return ScoreBlock(*columns, losses, self.read_until_ms, self.is_end)
@@ -89,9 +88,9 @@ class BlockReader:
         )
         found = select(self._db, sql, (self.run_id, first_ms, last_ms, most))
         if with_losses:
-            rows = whole_with_details(table, detail, found, self._on_damage)
+            rows = intact_with_details(table, detail, found, self._on_damage)
         else:
-            rows = [(row, None) for row in whole_rows(table, found, self._on_damage)]
+            rows = [(row, None) for row in intact_rows(table, found, self._on_damage)]
         is_end = most < 0 or len(found) < most or not rows
         if not is_end:  # the last target may have further versions
             rows = [each for each in rows if each[0][2] != rows[-1][0][2]] or rows
@@ -108,7 +107,7 @@ class BlockReader:
             "AND origin_open_time_ms BETWEEN ? AND ? ORDER BY origin_open_time_ms"
         )
         found = select(self._db, sql, (self.run_id, int(origins.min()), int(origins.max())))
-        return {int(row[2]): row for row in whole_rows(FORECASTS, found, self._on_damage)}
+        return {int(row[2]): row for row in intact_rows(FORECASTS, found, self._on_damage)}
 
     def regimes(self, block: ScoreBlock) -> dict[int, list[float]]:
         """REGIME_COLUMNS at the origins of these scores, by origin; may include others of the same time."""
@@ -128,7 +127,7 @@ class BlockReader:
         )
         here = [origin in rows and horizon <= rows[origin][10] for origin, horizon in wanted]
         if not all(here):
-            block = block.taken(np.array(here, dtype=np.bool_))
+            block = block.selected(np.array(here, dtype=np.bool_))
             wanted = [each for each, is_here in zip(wanted, here, strict=True) if is_here]
         chosen = [rows[origin] for origin, _ in wanted]
         return block, ForecastBlock(self.run_id, chosen, [horizon for _, horizon in wanted])
@@ -141,7 +140,6 @@ class ForecastBlock:
         self._run_id, self._rows, self._horizons = run_id, rows, horizons
 
     def integers(self, name: str) -> NDArray[np.int64]:
-        """A column of the table."""
         return np.array(self._column(name), dtype=np.int64)
 
     @property
@@ -184,8 +182,8 @@ def _median_before(row: Row, horizon: int) -> float:
 
 
 def _to_block(rows: Sequence[Row], losses: Sequence[bytes | None], read_until_ms: int, is_end: bool) -> ScoreBlock:
-    counts = np.array([records_in(row[7], row[8]) for row in rows], dtype=np.int64)
-    records = unpack_scores((row[7], row[8]) for row in rows)
+    counts = np.array([records_in(row[7]) for row in rows], dtype=np.int64)
+    records = unpack_scores(row[7] for row in rows)
     place = np.repeat(np.arange(len(rows)), counts)
     target, version, at_ms = (np.array([row[column] for row in rows], dtype=np.int64)[place] for column in (2, 3, 6))
     everyones = losses_of(records, place, losses) if any(losses) else [b""] * len(records)
@@ -197,10 +195,9 @@ class ScoredRows:
     """n scores of one horizon, ascending by target."""
 
     columns: dict[str, NDArray[Any]]
-    """[n] each, named as in `StoredScore`; direction_hit: 1 hit, 0 missed, -1 not counted; of SHOWN_LOSSES and
-    ONLINE_LOSSES those that a score does not have are NaN. And origin_close; close [n, level], the quantiles of the
-    close return that were shown; regime, the place in REGIME_COLUMNS of the one that was likeliest where the forecast
-    was made, -1 where none is known."""
+    """[n] each, named as in `StoredScore`; direction_hit: 1 hit, 0 missed, -1 not counted; losses that a score lacks
+    are NaN. Also origin_close; close [n, level], the shown quantiles of the close return; regime, the index in
+    REGIME_COLUMNS of the likeliest regime at the origin, -1 if unknown."""
     losses: Sequence[bytes]
     """[n], packed (`core.forecast.experts.pack_losses`)."""
     read_until_ms: int
@@ -226,7 +223,7 @@ def read_scored(
     regimes = {origin: regime.index(max(regime)) for origin, regime in blocks.regimes(block).items()}
 
     def rows(of: ScoreBlock) -> ScoredRows:
-        own, made = blocks.with_forecasts(of.taken(of.records["mode"] == MODES[own_mode]), forecasts)
+        own, made = blocks.with_forecasts(of.selected(of.records["mode"] == MODES[own_mode]), forecasts)
         return _rows(own, made, regimes)
 
     return {horizon: rows(block.at(horizon).newest) for horizon in horizons}

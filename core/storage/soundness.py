@@ -1,4 +1,4 @@
-"""Integrity checks of a database: its pages, its version, and its tables."""
+"""Integrity checks of a database: its pages and its tables."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ import functools
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from core.storage.migrations import schema
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database
+from core.storage.schema import Origin, create_tables, origin_of
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 """Exceptions of reading a damaged file: its texts, and messages about them, may not be valid text."""
 _MAGIC = b"SQLite format 3\0"
-_MIGRATIONS = "_sqlite_migrations"
+_SCHEMA = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 
 def beginning_of(path: Path) -> str | None:
@@ -47,48 +43,27 @@ def pages_of(connection: sqlite3.Connection, is_thorough: bool) -> str | None:
 
 
 def tables_of(connection: sqlite3.Connection) -> str | None:
-    """The first part of the schema that is missing in a database; None if it is complete.
+    """The first table, index or trigger that is missing in a database, or is another one; None if all are there.
 
     To SQLite a flipped bit in a name is not damage but another table.
     """
-    found = _columns(connection)
-    for table, columns in _expected().items():
-        if table not in found:
-            return f"it has no table '{table}'"
-        if missing := columns - found[table]:
-            return f"its table '{table}' has no column '{min(missing)}'"
-    return None
+    found = dict(connection.execute(_SCHEMA))
+    odd = next((name for name, sql in _expected().items() if found.get(name) != sql), None)
+    return None if odd is None else f"its schema has no '{odd}', or another one"
 
 
-def is_foreign(connection: sqlite3.Connection) -> bool:
-    """Whether there are tables, but no record of our schema's steps: it is not our database."""
-    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    return bool(names) and _MIGRATIONS not in names
-
-
-def steps_of(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """The names of the schema's steps that were applied."""
-    sql = f"SELECT name FROM {_MIGRATIONS} WHERE migration_set = 'ghostcandle' ORDER BY rowid"
-    return tuple(str(row[0]) for row in connection.execute(sql))
+def fault_of(connection: sqlite3.Connection) -> str | None:
+    """The fault that a thorough check of pages and tables finds; None if there is none."""
+    try:
+        fault = pages_of(connection, is_thorough=True) or tables_of(connection)
+        is_ours = origin_of(connection) is Origin.THIS_SCHEMA
+    except UNREADABLE as error:
+        return str(error)
+    return fault if fault is not None or is_ours else "nothing in it shows which version wrote it"
 
 
 @functools.cache
-def _expected() -> dict[str, set[str]]:
-    """The tables and columns of the newest schema, found by running its steps in memory."""
-    from sqlite_utils import Database  # noqa: PLC0415 - see `open_database`
-
+def _expected() -> dict[str, str]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        db: Database = Database(connection, execute_plugins=False)
-        schema().apply(db)
-        return _columns(connection)
-
-
-def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
-    sql = (
-        "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns "
-        "WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-    )
-    found: dict[str, set[str]] = {}
-    for table, column in connection.execute(sql):
-        found.setdefault(str(table), set()).add(str(column))
-    return found
+        create_tables(connection)
+        return dict(connection.execute(_SCHEMA))

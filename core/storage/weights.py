@@ -16,7 +16,7 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from core.checkpoints.weight_file import METADATA_KEY, BadFileError, read_description, read_whole
+from core.checkpoints.weight_file import METADATA_KEY, BadFileError, read_description, read_verified
 from core.files.durable import write_durably
 
 
@@ -47,12 +47,11 @@ def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
 def read_weights(path: Path, sha256: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read tensors and metadata. `sha256`: the expected hash of the file.
 
-    Raises CheckpointError for a file that is missing, a link, altered, truncated, too large, a pickle, or not ours.
+    Raises CheckpointError for a file that is missing, altered, truncated, too large, a pickle, or not ours.
     """
     try:
-        data = read_whole(path, sha256)
-        tensors = safetensors.torch.load(data)
-        return tensors, read_description(data, path.name)
+        data = read_verified(path, sha256)
+        return safetensors.torch.load(data), read_description(path)
     except BadFileError as error:
         raise CheckpointError(str(error)) from error
     except (SafetensorError, ValueError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.domain.candle import Candle
+from core.domain.candle import Candle, Market
 from core.domain.diagnosis import SettingChange
 from core.domain.events import ForecastMode, Incident
 from core.settings.tree import CheckpointSettings
@@ -15,12 +15,11 @@ EXIT = "exit"
 
 @dataclass(frozen=True, slots=True)
 class MarketCandle:
-    """A closed candle. `mode` is that of the resulting forecast, before lateness is judged."""
+    """A closed candle. `mode` is the resulting forecast's mode, before lateness is judged."""
 
     candle: Candle
     mode: ForecastMode
-    market: int = 0
-    """Its place among the run's markets."""
+    market: Market
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class ObserveClose:
     candles: tuple[MarketCandle, ...]
 
     def mode_of_close(self, own_mode: ForecastMode) -> ForecastMode:
-        """That of its candles: the run's own if one of them has it."""
+        """The mode of its candles: the run's own if any has it."""
         modes = [each.mode for each in self.candles]
         return own_mode if own_mode in modes else modes[0]
 
@@ -56,6 +55,14 @@ class SetDuty:
     percent: int
 
 
+SETTING_COMMANDS: dict[tuple[str, str], type[SetLearningRate | SetClipNorm | SetDuty]] = {
+    ("training", "learning_rate"): SetLearningRate,
+    ("gradients", "clip_norm"): SetClipNorm,
+    ("training", "duty_percent"): SetDuty,
+}
+"""The command that changes a setting of a running trainer, by the setting's group and name."""
+
+
 @dataclass(frozen=True, slots=True)
 class SetDevice:
     """Write a checkpoint and continue on another device, named as in the settings.
@@ -68,12 +75,12 @@ class SetDevice:
 
 @dataclass(frozen=True, slots=True)
 class ShowMarket:
-    """Another market of the run is on the chart, by its place: the ghosts of the simple rules are for it from now on.
+    """Another market of the run is on the chart: the ghosts of the simple rules are for it from now on.
 
     The driver carries it out; it is never sent to a host.
     """
 
-    market: int
+    market: Market
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +92,11 @@ class SetPaused:
 
 @dataclass(frozen=True, slots=True)
 class SetLearned:
-    """Whether the model learns from this market of the run, by its place; it is forecast and scored either way. Kept
-    with the run."""
+    """Whether the model learns from this market of the run; it is forecast and scored either way. Kept with the
+    run."""
 
     is_learned: bool
-    market: int
+    market: Market
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +128,14 @@ class ApplyDeletions:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldCheckpoints:
-    """These are open in the window: clean-up and requested deletions spare them. Replaces the former ones."""
-
-    checkpoint_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ForecastWith:
-    """Forecast a market with these checkpoints. Nothing is learned, stored or changed."""
+    """Forecast a market with these checkpoints. Nothing is learned, stored or changed.
+
+    Clean-up and requested deletions spare them until the next such command, which may name none, or a restore.
+    """
 
     checkpoint_ids: tuple[str, ...]
-    market: int = 0
-    """Its place among the run's markets."""
+    market: Market
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +158,7 @@ class RescoreCandle:
     """The stored candle with this open time was corrected: score its forecasts again. Nothing is learned."""
 
     open_time_ms: int
-    market: int = 0
-    """Its place among the run's markets."""
+    market: Market
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ class StopSession:
     """Write a last checkpoint and end."""
 
 
-BrowserCommand = ApplyDeletions | ForecastWith | ApplyRetention | HoldCheckpoints
+BrowserCommand = ApplyDeletions | ForecastWith | ApplyRetention
 """Commands of the checkpoint browser."""
 TrainerCommand = (
     ObserveClose

@@ -1,4 +1,4 @@
-"""What there is to know of an action before it exists, and what those of one menu or one panel have in common."""
+"""Descriptions of actions that do not exist yet, and the common parts of the actions of a menu or a panel."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from desktop.ui.translation import translate
 
 @dataclass(frozen=True, slots=True)
 class ActionInfo:
-    """What there is to know of one action before it exists. Texts are English; `translated` gives the user's.
+    """Describes an action that does not exist yet. Texts are English; `translated` returns the user's.
 
-    menu: the path of its menu, outermost first; empty: in no menu. section: a line is drawn between two sections
-    of a menu or the tool bar. group: of the actions in one group exactly one is checked. place: the panel whose keys
-    these are; empty: they work in the whole window. key: its name in stored layouts, where that is not the id's.
+    menu: the path of its menu, outermost first; empty: in no menu. section: a line is drawn between two sections of a
+    menu or the tool bar. group: of the actions in one group exactly one is checked. place: the panel whose keys these
+    are; empty: they work in the whole window. key: its name in stored layouts, if not the id's.
     """
 
     text: str
@@ -34,7 +34,7 @@ class ActionInfo:
 
 
 def translated(info: ActionInfo) -> ActionInfo:
-    """The same with the words that are shown in the user's language; the table itself is made before that is known."""
+    """A copy with its texts in the user's language, which is unknown when the table is made."""
     return replace(
         info,
         text=translate("Actions", info.text),

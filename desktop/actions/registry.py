@@ -42,7 +42,7 @@ class ActionRegistry(QObject):
         return self._actions[action_id]
 
     def ids(self) -> tuple[ActionId, ...]:
-        """All of them, in the order of the table."""
+        """All ids, in the order of the table."""
         return tuple(self._actions)
 
     def wire(self, slots: Mapping[ActionId, Callable[[], object]]) -> None:
@@ -51,7 +51,7 @@ class ActionRegistry(QObject):
             self._actions[action_id].triggered.connect(lambda _checked=False, slot=slot: slot())
 
     def actions(self) -> list[QAction]:
-        """All of them, in the order of the table."""
+        """All actions, in the order of the table."""
         return list(self._actions.values())
 
     def present(self, action_id: ActionId, text: str, tooltip: str, icon_name: str) -> None:
@@ -64,7 +64,7 @@ class ActionRegistry(QObject):
         action.setProperty("icon_name", icon_name)
 
     def add_to_tooltip(self, action_id: ActionId, more: str) -> None:
-        """A sentence after those of the table; it takes the place of the former one."""
+        """Set the sentence after the table's tooltip; it replaces the former one."""
         info = translated(action_id.info)
         self._actions[action_id].setToolTip(paragraphs(_with_shortcut(f"{info.tooltip}. {more}", info.shortcut)))
 
@@ -75,7 +75,7 @@ class ActionRegistry(QObject):
                 action.setIcon(icon(name, palette.text))
 
     def offer_menu(self, view: QAbstractItemView, *, needs_row: bool = True) -> None:
-        """Give a panel's table a context menu with all of them. needs_row: not where it has no row."""
+        """Give a panel's table a context menu with all of them. needs_row: not if the table is empty."""
 
         def open_menu(place: QPoint) -> None:
             if needs_row and not view.indexAt(place).isValid():

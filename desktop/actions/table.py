@@ -12,7 +12,7 @@ from desktop.actions.info import ActionInfo
 
 @unique
 class ActionId(Enum):
-    """Every action: text, tooltip, keys and icon. The order is that of menus and tool bars."""
+    """Every action: text, tooltip, keys and icon. Their order is the order of menus and tool bars."""
 
     CHOOSE_MARKET = at.file(
         "Choose &market…",
@@ -158,12 +158,6 @@ class ActionId(Enum):
         "Shade the background by market regime: calm, trending, volatile",
         "Alt+Shift+R",
         "weather-partly-lightning",
-    )
-    ERROR_STRIP = at.past(
-        "Forecast &errors",
-        "Error of each past forecast, and whether its bands held, in a pane below the prices",
-        "Alt+Shift+E",
-        "chart-histogram",
     )
     INDICATORS = at.shown(
         "&Indicators…", "Add, change or remove averages, bands and oscillators", "Ctrl+I", "chart-multiline"
@@ -408,7 +402,6 @@ class ActionId(Enum):
 
     @property
     def info(self) -> ActionInfo:
-        """Its row."""
         return self.value
 
     @property
@@ -418,10 +411,9 @@ class ActionId(Enum):
 
 
 def menu_actions() -> tuple[ActionId, ...]:
-    """Those of the window's menus."""
     return tuple(each for each in ActionId if each.info.menu)
 
 
 def panel_actions(place: str) -> tuple[ActionId, ...]:
-    """Those of one panel, by its English name."""
+    """The actions of one panel that are in no menu. place: its English name."""
     return tuple(each for each in ActionId if each.info.place == place and not each.info.menu)

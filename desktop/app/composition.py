@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QIcon
@@ -14,44 +15,46 @@ from core.domain.events import JobProgress, Severity
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
+from core.storage.ownership import mark_ready
 from core.training.hosting.catch_up import JOB_ID
 from desktop.actions import ActionId
 from desktop.app.context import Context
 from desktop.app.database_opening import CHECK_JOB, DatabaseOpener
-from desktop.app.markets import MarketServices
+from desktop.app.market_services import MarketServices
 from desktop.app.notices import BackupNotices, show_start_notices
 from desktop.app.run_display import RunDisplay
 from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
-from desktop.checkpoints.exchange import FILES_JOB
 from desktop.checkpoints.tools import CheckpointTools
+from desktop.checkpoints.transfer import FILES_JOB
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.trading_costs import ask_trading_costs
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.jobs.manager import JobManager
 from desktop.layouts.arrangements import DockSizes
-from desktop.layouts.on_screen import ScreenKeeper, take_first_size
 from desktop.layouts.store import LayoutStore
+from desktop.layouts.window_size import set_first_size
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.notifications.ghost_alerts import GhostAlerts
-from desktop.notifications.watch import RunWatch
+from desktop.notifications.run_watch import RunWatch
 from desktop.overview.overview import Overview
 from desktop.services.backup_watch import BackupWatch
-from desktop.services.disk_space_watch import RoomWatch
+from desktop.services.disk_space_watch import DiskSpaceWatch
+from desktop.services.history_watch import HistoryWatch
 from desktop.services.machine_watch import MachineWatch
 from desktop.services.market_choice import MarketChoice
 from desktop.services.record_watch import AccuracyWatch, LeaderboardWatch
-from desktop.services.remote_commands import REMOTE_JOB, RemoteCommands
 from desktop.services.run_controller import READING_JOB, RunController
+from desktop.services.trainer import Trainer
 from desktop.services.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
+from desktop.services.watched_markets import WatchedMarkets
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.feed_record import exchange_market
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore, SettingsWriter
 from desktop.ui.accessible import FocusRing
-from desktop.ui.banner import Banner, Notice
+from desktop.ui.banner import Banner
 from desktop.ui.interface_size import InterfaceSize, set_font
 from desktop.ui.paint_in_turn import FirstPaint
 from desktop.ui.resources import icon_path
@@ -60,9 +63,7 @@ from desktop.ui.translation import translate
 from desktop.window.main_window import MainWindow
 
 _ENDS_WITHIN_MS = 60_000
-"""A page of a slow disk may just be read."""
-_REMOTE_NOTICE = "history command"
-"""The banner's key of candles that a command has stored."""
+"""A slow disk may be reading a page."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -89,12 +90,18 @@ class Application(QObject):
         self.finder = self._make_finder()
         self._make_side_work()
         self.display = RunDisplay(
-            self.runs, self.state, self.chart, self.charting, self.alerts_elsewhere, self.database, self._shell
+            self.runs,
+            self.watched,
+            self.state,
+            self.chart,
+            self.charting,
+            self.alerts_elsewhere,
+            self.database,
+            self._shell,
         )
         self._connect_user()
         self._connect_side_work()
-        self.screens = ScreenKeeper(self)
-        self._first_paint = FirstPaint(self.window, self)
+        self.first_paint = FirstPaint(self.window, self)
         market = exchange_market(self.settings.current.market)
         self._opener = DatabaseOpener(context.folder, self._clock, self, market)
         self._opener.previewed.connect(self.charting.candles.preview)
@@ -158,7 +165,7 @@ class Application(QObject):
         context = self._context
         holds = RateLimitHolds(self._clock)
         is_stored = self.database.has_candles
-        self.watching = MarketServices(
+        self.market_services = MarketServices(
             self.settings,
             self._panels.markets,
             self.state,
@@ -169,31 +176,35 @@ class Application(QObject):
             holds,
             parent=self.window,
         )
-        self.window.ask_market = self.watching.check.ask
+        self.window.ask_market = self.market_services.check.ask
+        group = (context.settings.market, *context.others) if context.others else ()
+        self.trainer = Trainer(self.database, self.state, self)
+        self.watched = WatchedMarkets(
+            context.folder, self.state, self.trainer, group, new_run=context.new_run, parent=self
+        )
         self.runs = RunController(
-            context.folder,
+            self.watched,
             self.database,
-            self._clock,
+            self.state,
             context.urls,
             limit=context.candles,
-            new_run=context.new_run,
-            group=(context.settings.market, *context.others) if context.others else (),
+            group=group,
             holds=holds,
-            check=self.watching.check,
+            check=self.market_services.check,
             parent=self,
         )
-        self.watching.check.is_watching = lambda: self.runs.is_watching
+        self.market_services.check.is_watching = lambda: self.watched.market is not None
         self.market_choice.show_watched = self.runs.show
-        self.runs.opened.connect(self.market_choice.opened)
+        self.watched.opened.connect(self.market_choice.opened)
         self.runs.refused.connect(self.market_choice.refused)
 
     def _make_overview(self) -> None:
         pages, file = self.window.pages, self._context.folder.database
         markets = self.state.markets
         self.overview = Overview(self._shell, pages, markets, self.database, file, self.theme, self._clock)
-        self.overview.market_wanted.connect(self.market_choice.open_listed)
-        self.overview.list_wanted.connect(self.window.show_markets)
-        self.runs.opened.connect(self.overview.show_market)
+        self.overview.market_requested.connect(self.market_choice.open_listed)
+        self.overview.list_requested.connect(self.window.show_markets)
+        self.watched.opened.connect(self.overview.show_market)
 
     def _make_browser(self) -> None:
         self.browser = CheckpointTools(
@@ -205,20 +216,20 @@ class Application(QObject):
             self.database,
             self._context.folder,
             self.database.record,
-            self.runs.send,
+            self.window.command_requested.emit,
         )
         self._panels.best_checkpoint.restore_requested.connect(self.browser.previews.ask_before_restore)
         self._panels.leaderboard.ghosts_requested.connect(self.browser.previews.make_room)
         self.browser.previews.shown.connect(self._panels.leaderboard.clear_ticks)
 
     def _make_finder(self) -> Finder:
-        """Opened by its shortcut, by letters typed on the chart, and by the button above it."""
-        lists = self.watching.lists
+        """The finder opens by its shortcut, by letters typed on the chart, and by the button above it."""
+        lists = self.market_services.lists
         stored = self.database.stored_markets
         finder = Finder(self._shell, self.theme, self.source, self.market_choice, lists.known, stored, lists.request)
         finder.checkpoint_chosen.connect(self.window.show_checkpoint)
         finder.setting_chosen.connect(self.window.open_setting)
-        lists.ready.connect(finder.take_symbols)
+        lists.ready.connect(finder.update_symbols)
         self.chart.typed.connect(finder.open_markets)
         self.charting.bar.market_wanted.connect(finder.open_markets)
         return finder
@@ -226,7 +237,8 @@ class Application(QObject):
     def _make_side_work(self) -> None:
         """Work beside the run, each on a separate thread, process or timer."""
         folder = self._context.folder
-        self.remote_commands = RemoteCommands(lambda: self.database.is_open, self)
+        self.history = HistoryWatch(self.database, self)
+        self.history.changed.connect(self.charting.reload)
         self.jobs = JobManager(
             self._shell,
             self.state,
@@ -246,35 +258,31 @@ class Application(QObject):
         self.backups = BackupWatch(folder, lambda: self.settings.current.backups, self._clock, self)
         self.backups.progressed.connect(self.state.apply)
         BackupNotices(self._shell, self.backups, folder)
-        self.room = RoomWatch(self.state, self.banner, folder.root, self._clock, self)
-        self.room.go_on_requested.connect(
-            lambda feed, training: self.runs.go_on(self.settings.current, feed=feed, training=training)
+        self.disk_space = DiskSpaceWatch(self.state, self.banner, folder.root, self._clock, self)
+        self.disk_space.restart_requested.connect(
+            lambda feed, training: self.runs.restart_stopped(self.settings.current, feed=feed, training=training)
         )
         self.training_break = TrainingBreak(self.state, self.banner, self._clock, self)
         self.accuracy = AccuracyWatch(self.state, folder.database, self.settings, self)
         self._panels.accuracy.wanted.connect(self.accuracy.want)
         self.leaderboard = LeaderboardWatch(self.state, folder.database, self)
         self._panels.leaderboard.wanted.connect(self.leaderboard.want)
-        self._panels.accuracy.details.costs_requested.connect(
-            lambda: ask_trading_costs(self._shell, self.accuracy.venue)
-        )
 
     @property
     def series(self) -> CandleSeries | None:
         """The watched market's candles, at its own interval."""
-        return self.display.series
+        return None if self.state.market is None else self.charting.candles.stored
 
     def start(self) -> None:
         """Show the window; the feed and the trainer come after the first paint."""
         if self._context.is_safe_mode or not self._context.folder.layout.exists():
-            take_first_size(self.window)
+            set_first_size(self.window)
         show_start_notices(self.banner, self._context, self._layout)
         # Until the database is open nothing reads or writes it: data written to a damaged one would be lost when its
         # backup replaces it.
-        self._first_paint.happened.connect(self._opener.start)
-        self._first_paint.happened.connect(self.machine.start)
+        self.first_paint.happened.connect(self._opener.start)
+        self.first_paint.happened.connect(self.machine.start)
         self.window.show()
-        self.screens.bring_back()
 
     async def close(self) -> None:
         """End feed and training, then close the database and delete every widget."""
@@ -283,19 +291,18 @@ class Application(QObject):
         self._opener.skip()
         if not self._opener.wait(_ENDS_WITHIN_MS):
             _log.error("The thread that checks the database did not end in time.")
-        self.remote_commands.close()
-        self.screens.close()
+        self.history.close()
         self.accuracy.close()
         self.leaderboard.close()
         self.ghost_alerts.close()
         self.charting.cancel_reading()
         self.training_break.close()
-        self.room.close()
+        self.disk_space.close()
         if not self.backups.close():
             _log.error("The backup that was under way did not end in time.")
         if not self.machine.close():
             _log.error("The thread that looks at the machine did not end in time.")
-        await self.watching.close()
+        await self.market_services.close()
         await self.runs.close()
         await self.display.close()
         self.charting.cancel_reading()  # a market that was just being opened may have begun to load
@@ -303,7 +310,7 @@ class Application(QObject):
             _log.error("The thread that reads stored candles did not end in time.")
         if not self.charting.saving.finish():
             _log.error("The candles that were being exported took too long; the file was left as it was.")
-        if not self.browser.exchange.finish():
+        if not self.browser.transfer.finish():
             _log.error("The checkpoint files that were being read or written took too long.")
         await self.jobs.close()
         if not self.settings_writer.finish():
@@ -325,14 +332,17 @@ class Application(QObject):
 
     @Slot(object)
     def _begin(self, notice: str | None) -> None:
-        """The database is intact. notice: how a damaged one was recovered."""
+        """Called once the database is intact. notice: how a damaged one was recovered."""
         try:
-            self.database.connect()
+            self.database.open()
+            self.history.start()
         except StorageError as error:
             self._on_not_opened(str(error))
             return
         if notice is not None:
             self.banner.notify(notice, Severity.WARNING, key="database")
+        with suppress(OSError):  # history commands then wait for a window that seems to be starting
+            mark_ready(self._context.folder)
         self.display.begin()
         self.backups.start()
         if self._context.is_first_start:
@@ -345,7 +355,7 @@ class Application(QObject):
 
     @Slot(object, bool)
     def _on_welcome(self, settings: Settings, needs_file: bool) -> None:
-        """Saved even if nothing was chosen: the next start does not ask again."""
+        """Save the answer even if nothing was chosen: the next start does not ask again."""
         self.settings.change(settings)
         if needs_file:
             dialog = self.window.open_market()
@@ -361,18 +371,18 @@ class Application(QObject):
 
     def _connect_user(self) -> None:
         window = self.window
-        window.command_requested.connect(self.runs.send)
+        window.command_requested.connect(self.trainer.send)
         window.start_requested.connect(self._on_start)
-        window.stop_requested.connect(self.runs.trainer.stop)
+        window.stop_requested.connect(self.trainer.stop)
         window.try_again_requested.connect(self.runs.try_again)
-        window.try_again_requested.connect(self.watching.try_again)  # after the hold was dropped
+        window.try_again_requested.connect(self.market_services.try_again)  # after the hold was dropped
         self.market_choice.chosen.connect(self._open_market)
         if not self._context.is_safe_mode:
             self.settings.changed.connect(self.settings_writer.save)
         self.settings_writer.failed.connect(self._on_not_saved)
         self.settings.changed.connect(self.runs.learn)
         pause = self.training_break
-        pause.stop_requested.connect(self.runs.trainer.stop)
+        pause.stop_requested.connect(self.trainer.stop)
         pause.start_requested.connect(self._on_start)
         self._shell.actions.wire(
             {
@@ -383,27 +393,21 @@ class Application(QObject):
         )
 
     def _connect_side_work(self) -> None:
-        """Connect remote commands, and the jobs of other parts that the list of jobs can cancel."""
-        remote = self.remote_commands
-        remote.progressed.connect(self.state.apply)
-        remote.shown.connect(self.charting.reload)
-        remote.summary_ready.connect(
-            lambda sentence: self.banner.show_notice(Notice(_REMOTE_NOTICE, Severity.INFO, sentence, passes=True))
-        )
+        """Connect the jobs of other parts that the list of jobs can cancel."""
+        self.jobs.job_ended.connect(lambda _job: self.history.look())
         answer = self.jobs.answer_cancel
         stopped = translate("Window", "Training was stopped with a checkpoint; Start continues from it.")
-        answer(JOB_ID, lambda _id: self.runs.trainer.stop(), stopped)
+        answer(JOB_ID, lambda _id: self.trainer.stop(), stopped)
         skipped = translate("Window", "The check was skipped; the next start runs it.")
         answer(CHECK_JOB, lambda _id: self._opener.skip(), skipped)
         before = translate("Window", "The files before it are done.")
-        answer(FILES_JOB, lambda _id: self.browser.exchange.cancel(), before)
+        answer(FILES_JOB, lambda _id: self.browser.transfer.cancel(), before)
         stays = translate("Window", "The market is unchanged.")
         answer(READING_JOB, lambda _id: self.runs.cancel_reading(), stays)
-        answer(REMOTE_JOB, self.remote_commands.cancel, translate("Window", "Candles stored so far are kept."))
 
     @Slot()
     def _on_start(self) -> None:
-        if self.display.market is None:
+        if self.state.market is None:
             self._open_market()
         else:
             self.runs.start_training(self.settings.current)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.settings.tree import MarketSettings, Settings
 from core.storage.folder import DataFolder
 from core.training.online.trainer_spec import StartingPoint
@@ -32,6 +32,6 @@ class Context:
     lines: ProgressLines | None = None
     """Progress for the program that has started this command."""
     start: StartingPoint | None = None
-    """Where a new run begins."""
+    """The starting point of a new run."""
     others: tuple[MarketSettings, ...] = ()
-    """Further markets that the same model learns, beside that of the settings."""
+    """Further markets that the same model learns, besides the market of the settings."""

@@ -30,7 +30,7 @@ notice could not be dismissed."""
 _MOST_KNOWN = 100
 
 Place = tuple[type[BaseException], tuple[tuple[str, int | None], ...]]
-"""Where an error comes from: its kind, and the lines that led to it."""
+"""The source of an error: its type, and the lines that led to it."""
 _SIZE = (860, 520)
 _WORDS = QT_TRANSLATE_NOOP(
     "Dialogs",
@@ -117,7 +117,7 @@ class CrashWatch:
 
 
 def open_crash_report(parent: QWidget, report: CrashReport) -> QDialog:
-    """Show it; Copy puts the whole of it on the clipboard."""
+    """Show the report; Copy puts all of it on the clipboard."""
     dialog = QDialog(parent)
     dialog.setWindowTitle(translate("Dialogs", "Crash report"))
     words = Label(translate("Dialogs", _WORDS), wraps=True)

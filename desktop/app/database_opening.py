@@ -20,7 +20,7 @@ _log = logging.getLogger("ghostcandle")
 
 
 class DatabaseOpener(QThread):
-    """Checks the database, recovers a damaged one and brings an older one up to date; it is closed again then.
+    """Checks the database and recovers a damaged one; it is closed again then.
 
     There may be no other connection meanwhile. Signals, queued to the window's thread, one of the last two at the end:
 
@@ -37,7 +37,7 @@ class DatabaseOpener(QThread):
     def __init__(
         self, folder: DataFolder, clock: Clock, parent: QObject | None = None, market: Market | None = None
     ) -> None:
-        """market: whose candles are previewed."""
+        """market: its candles are previewed."""
         super().__init__(parent)
         self.setObjectName("DatabaseOpener")
         self._folder, self._clock, self._market = folder, clock, market

@@ -21,7 +21,7 @@ _KEY = "backup"
 
 
 class BackupNotices(QObject):
-    """Why a backup failed, where it was saved, how old the newest is: connects the action, the watch and the banner."""
+    """Shows why a backup failed, where one was saved, and how old the newest is, in the banner."""
 
     def __init__(self, shell: Shell, watch: BackupWatch, folder: DataFolder) -> None:
         super().__init__(shell.window)
@@ -47,7 +47,7 @@ class BackupNotices(QObject):
 
     @Slot()
     def _show_newest(self) -> None:
-        """Read when the menu opens: a command may have made one too."""
+        """Read the newest backup when the menu opens: a command may have made one too."""
         newest = next(iter(list_backups(self._folder.backups)), None)
         text = translate("Window", "No backups yet.")
         if newest is not None:

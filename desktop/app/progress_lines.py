@@ -50,6 +50,6 @@ def _wait_for_end() -> None:
         while os.read(0, _CHUNK):
             pass
     if os.name == "posix":
-        os.kill(os.getpid(), signal.SIGINT)  # to the process, so that the main thread wakes from what it waits for
+        os.kill(os.getpid(), signal.SIGINT)  # to the process, so that the main thread's wait ends
     else:
         signal.raise_signal(signal.SIGINT)

@@ -11,8 +11,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, QTimer
 
 from core.domain.candle import Market
-from core.domain.candle_series import CandleSeries
-from core.domain.events import EventBatch, Incident, Severity, TrainerReady
+from core.domain.events import Incident, Severity, TrainerReady
 from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.shown_names import shown_market
@@ -24,6 +23,7 @@ from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.services.run_controller import RunController
+from desktop.services.watched_markets import WatchedMarkets
 from desktop.state.database import WindowDatabase
 from desktop.state.incident_history import INCIDENTS_KEPT
 from desktop.state.markets import CANDLES_KEPT
@@ -33,20 +33,22 @@ from desktop.state.step_history import STEPS_KEPT
 from desktop.ui.translation import translate
 
 _FELL_BACK = "feed"
-"""The banner's key of why another market is shown than the requested one."""
+"""The banner's key for the reason why another market is shown than the requested one."""
 _OTHER_FEED = "feed of "
-"""With a market: of why it has no candles, though it is not on the chart."""
+"""Followed by a market: key for the reason why a market that is not on the chart has no candles."""
 _REFUSED = "refused market"
-"""Of why the market has not changed."""
+"""Key for the reason why the market has not changed."""
 _log = logging.getLogger("ghostcandle")
 
 
 class RunDisplay(QObject):
-    """Knows the market on the chart."""
+    """Connects the run controller with state, chart and banner. Reads what is stored on the window's thread, but scores
+    on another."""
 
     def __init__(
         self,
         runs: RunController,
+        watched: WatchedMarkets,
         state: RunState,
         chart: ChartWidget,
         charting: ChartEnsemble,
@@ -55,105 +57,73 @@ class RunDisplay(QObject):
         shell: Shell,
     ) -> None:
         super().__init__(shell.window)
-        self._runs, self._state, self._chart, self._charting = runs, state, chart, charting
+        self._watched, self._state, self._chart, self._charting = watched, state, chart, charting
         self._alerts_elsewhere, self._database, self._shell = alerts_elsewhere, database, shell
-        self.market: Market | None = None
         self._reading: set[asyncio.Task[None]] = set()
         self._is_closed = False
-        self._connect()
+        self._connect(runs)
 
     async def close(self) -> None:
         """Read no further market's scores, and wait for those being read."""
         self._is_closed = True
         await asyncio.gather(*self._reading, return_exceptions=True)
 
-    @property
-    def series(self) -> CandleSeries | None:
-        """The watched market's candles, at its own interval."""
-        return None if self.market is None else self._charting.candles.stored
-
-    def _connect(self) -> None:
-        runs, state, charting = self._runs, self._state, self._charting
-        runs.opened.connect(self.show_market)
-        runs.closed.connect(charting.add_closed)
-        runs.corrected.connect(charting.correct)
-        runs.forming.connect(charting.set_forming)
-        runs.pace_changed.connect(charting.travel.set_pace)
-        runs.feed_reported.connect(charting.take_report)
-        runs.feed_event.connect(self._on_feed_event)
-        runs.market_feed_event.connect(self._on_other_feed)
-        self._connect_feed_record()
-        self._connect_markets()
-        runs.batch.connect(state.apply)
-        runs.batch.connect(self._take_holes)
-        runs.trainer.begins.connect(self._on_training)
-        runs.trainer.over.connect(state.trainer_is_over)
-        runs.notice.connect(lambda sentence: self._shell.banner.notify(sentence, Severity.WARNING, key=_FELL_BACK))
-        runs.opening.connect(self._on_opening)
-        runs.asking.connect(lambda sentence: self._shell.banner.notify(sentence, key=_REFUSED, is_answer=True))
+    def _connect(self, runs: RunController) -> None:
+        watched, state, banner = self._watched, self._state, self._shell.banner
+        watched.opened.connect(self.show_market)
+        watched.pace_changed.connect(self._charting.travel.set_pace)
+        watched.universe_changed.connect(self._on_universe)
+        watched.trainer.begins.connect(self._on_training)
+        watched.trainer.over.connect(state.trainer_is_over)
+        runs.notice.connect(lambda sentence: banner.notify(sentence, Severity.WARNING, key=_FELL_BACK))
+        runs.notice.connect(state.feed_record.fell_back)
+        watched.opening.connect(self._on_opening)
+        runs.asking.connect(lambda sentence: banner.notify(sentence, key=_REFUSED, is_answer=True))
         runs.refused.connect(self._on_refused)
-        charting.comparison.wait_for(lambda: runs.is_opening, runs.refused)
         runs.reading.connect(state.apply)
+        self._charting.comparison.wait_for(lambda: runs.is_opening, runs.refused)
+        state.feed_changed.connect(self._on_feed)
+        state.markets.feed_changed.connect(self._on_feed_event)
+        state.incident_happened.connect(self._on_incident)
         state.ready.connect(self._on_ready)
-
-    def _connect_feed_record(self) -> None:
-        runs, record = self._runs, self._state.feed_record
-        runs.opening.connect(record.begin)
-        runs.opened.connect(record.opened)
-        runs.notice.connect(record.fell_back)
-        runs.feed_reported.connect(record.add_report)
-        runs.corrected.connect(record.add_corrected)
-        runs.forming.connect(record.add_forming)
-        runs.closed.connect(record.add_closed)
-
-    def _connect_markets(self) -> None:
-        runs, markets = self._runs, self._state.markets
-        runs.universe_changed.connect(self._on_universe)
-        runs.market_closed.connect(markets.add_closed)
-        runs.market_forming.connect(markets.set_forming)
-        runs.market_feed_event.connect(markets.take_feed)
 
     def _on_universe(self, universe: tuple[Market, ...]) -> None:
         """Another set of markets is watched; the small charts begin with their stored candles."""
-        markets = self._state.markets
-        markets.set_universe(universe)
-        markets.set_opened(self._runs.always_learned)
         with self._shell.banner.storage_errors_shown():
             for market in universe:
-                markets.add_closed(market, self._database.candles.newest(market, CANDLES_KEPT))
+                self._state.markets.add_stored(market, self._database.candles.newest(market, CANDLES_KEPT))
 
-    def _take_holes(self, batch: EventBatch) -> None:
+    def _on_incident(self, incident: Incident) -> None:
         """A candle that was set aside is a gap on the chart too."""
-        kinds = {event.kind for event in batch.events if isinstance(event, Incident)}
-        if IncidentKind.CANDLE_SET_ASIDE in kinds and self.market is not None:
-            self._charting.reload(self.market)
+        if incident.kind == IncidentKind.CANDLE_SET_ASIDE and self._state.market is not None:
+            self._charting.reload(self._state.market)
 
-    def _on_opening(self, _market: MarketSettings) -> None:
+    def _on_opening(self, asked: MarketSettings) -> None:
         """The notices of the former market no longer hold."""
+        self._state.feed_record.begin(asked)
         self._shell.banner.withdraw(_FELL_BACK)
         self._shell.banner.withdraw(_REFUSED)
         self._chart.set_empty_text(translate("Chart", "Waiting for candles…"))
 
     def _on_refused(self, sentence: str) -> None:
         """The watched market stays, also in the settings."""
-        settings = replace(self._shell.settings.current, market=self._runs.settings.market)
+        settings = replace(self._shell.settings.current, market=self._watched.settings.market)
         self._shell.settings.change(settings)
         words = translate("Window", "{0} The market is still {1}.")
-        text = sentence if self.market is None else words.format(sentence, shown_market(self.market))
+        text = sentence if self._state.market is None else words.format(sentence, shown_market(self._state.market))
         self._shell.banner.notify(text, Severity.WARNING, key=_REFUSED, is_answer=True)
 
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles on the chart, in place of the former one's."""
-        self.market = market
-        if self._runs.is_switching:
-            self._state.show_market(market)
-            self._shell.settings.change(replace(self._shell.settings.current, market=self._runs.settings.market))
+        if self._watched.is_switching:
+            self._state.show_market(market, self._watched.settings.market)
+            self._shell.settings.change(replace(self._shell.settings.current, market=self._watched.settings.market))
         else:
             self.begin(market)
         self._charting.show_market(market)
         self._alerts_elsewhere.show_market(market)
         self._shell.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(shown_market(market)))
-        if self._runs.is_switching:
+        if self._watched.is_switching:
             with self._shell.banner.storage_errors_shown():
                 self._show_record()
                 if self._state.trainer is None and self._state.head_id is not None:  # the scores are stored ones too
@@ -161,28 +131,26 @@ class RunDisplay(QObject):
                     self._read_scores([member for member in members if member.run_id == self._state.run_id])
 
     def begin(self, market: Market | None = None) -> None:
-        """Forget the former run. Until a trainer reports the run that it continues, the checkpoints of the last one of
-        this market, or of any, are listed."""
-        interval_ms = None if market is None else market.interval.duration_ms
+        """Forget the former run. Until a trainer reports the run that it continues, the checkpoints of this market's
+        last run, or of any market's, are listed."""
         last = None
         with self._shell.banner.storage_errors_shown():
             last = self._database.runs.last_trained(market)
-        run_id, head_id = (None, None) if last is None else (last.run_id, last.head_id)
-        self._state.begin(None, interval_ms, run_id, head_id, market)
+        self._state.begin(market, last)
 
-    def _on_feed_event(self, event: object) -> None:
-        self._state.apply(event)  # type: ignore[arg-type]
-        if isinstance(event, FeedStatus):
-            self._chart.set_live(event.state in (FeedState.LIVE, FeedState.SIMULATED))
-            if event.state is FeedState.FAILED:
-                self._chart.set_empty_text(event.sentence)
+    def _on_feed(self) -> None:
+        feed = self._state.feed
+        if feed is not None:
+            self._chart.set_live(feed.state in (FeedState.LIVE, FeedState.SIMULATED))
+            if feed.state is FeedState.FAILED:
+                self._chart.set_empty_text(feed.sentence)
 
-    def _on_other_feed(self, market: Market, event: object) -> None:
-        """One that is not on the chart has no dock that shows its failure."""
+    def _on_feed_event(self, market: Market | None, event: object) -> None:
+        """A market that is not on the chart has no dock that shows the failure of its feed."""
         key = f"{_OTHER_FEED}{market}"
-        if not isinstance(event, FeedStatus):
+        if market is None or not isinstance(event, FeedStatus):
             return
-        if market != self.market and event.state is FeedState.FAILED:
+        if market != self._state.market and event.state is FeedState.FAILED:
             words = translate("Window", "{0} has no candles. {1}").format(shown_market(market), event.sentence)
             self._shell.banner.notify(words, Severity.WARNING, key=key)
         else:
@@ -201,28 +169,28 @@ class RunDisplay(QObject):
 
     def _show_members(self, head: Run, members: Sequence[Run]) -> None:
         """The model of these runs, of each market the newest forecast, then the scores, first of the one shown."""
-        if self._state.trainer is None and any(member.market == self.market for member in members):
-            self._state.take_members(head.run_id, {member.run_id: member.market for member in members})
+        if self._state.trainer is None and any(member.market == self._state.market for member in members):
+            self._state.set_members(head.run_id, {member.run_id: member.market for member in members})
             self._show_model()
             self._show_record()
         markets = self._state.markets
         for run in members:
             markets.set_run(run.market, run.run_id)
-            if run.market in markets.universe:
-                markets.apply(self._database.newest_forecast(run.run_id, run.market.interval))
-        self._read_scores(sorted(members, key=lambda run: run.market != self.market))
+            forecast = self._database.newest_forecast(run.run_id, run.market.interval)
+            if forecast is not None:
+                markets.add_forecast(run.market, forecast)
+        self._read_scores(sorted(members, key=lambda run: run.market != self._state.market))
 
     def _read_scores(self, members: Sequence[Run]) -> None:
-        """On a thread: of one market this takes the window several frames."""
+        """Read on a thread: the scores of one market would cost the window several frames."""
         if self._is_closed:
             return
-        settings = for_markets(self._runs.settings, len(self._runs.universe))
+        settings = for_markets(self._watched.settings, len(self._watched.asked))
         task = asyncio.ensure_future(self._show_scores(members, settings))
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
 
     async def _show_scores(self, members: Sequence[Run], settings: Settings) -> None:
-        """In this order."""
         try:
             for run in members:
                 if not self._is_closed:
@@ -235,24 +203,22 @@ class RunDisplay(QObject):
             self._shell.banner.notify(words.format(type(error).__name__, error), Severity.WARNING)
 
     async def _show_scores_of(self, run: Run, settings: Settings) -> None:
-        markets = self._state.markets
         if self._is_charted_without_trainer(run):
             status = await asyncio.to_thread(self._database.stored_status, run, settings)
             if self._is_charted_without_trainer(run):
-                self._state.take_stored(status)
+                self._state.apply_stored(status)
             elif self._waits_for_scores(run):  # another market is on the chart by now
-                markets.apply(status)
+                self._state.markets.set_status(status.markets[0])
         elif self._waits_for_scores(run):
             stored = await asyncio.to_thread(self._database.stored_market, run, settings)
             if self._waits_for_scores(run):
-                learned = stored.member.is_learned
-                markets.set_summary(run.market, stored.accuracy, stored.position_ms, is_learned=learned)
+                self._state.markets.set_status(stored)
 
     def _is_charted_without_trainer(self, run: Run) -> bool:
         return self._state.trainer is None and run.run_id == self._state.run_id
 
     def _waits_for_scores(self, run: Run) -> bool:
-        """Not where the trainer has answered meanwhile, or another run has begun."""
+        """False once the trainer has answered, or another run has begun."""
         row = self._state.markets.row(run.market)
         return row.run_id == run.run_id and row.accuracy is None
 
@@ -273,7 +239,7 @@ class RunDisplay(QObject):
 
     def _show_record(self) -> None:
         """Show the newest stored forecast of the market on the chart."""
-        run_id, market = self._state.run_id, self.market
+        run_id, market = self._state.run_id, self._state.market
         if run_id is None or market is None or self._state.forecast is not None:
             return
         forecast = self._database.newest_forecast(run_id, market.interval)

@@ -1,4 +1,4 @@
-"""How a command or the window ends early with what it has: by Ctrl+C, a polite kill, or a closed terminal."""
+"""Early ends of a command or the window, by Ctrl+C, SIGTERM or a closed terminal, without loss of results."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 @contextmanager
 def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
-    """Call `stop` in the main thread for each of these signals, but for a SIGHUP that is ignored, as under `nohup`.
-    Inside a coroutine its loop calls it, and is woken for it; on Windows Python does, between two steps of that thread.
-    """
+    """Call `stop` in the main thread for each of these signals, except an ignored SIGHUP, as under `nohup`. Inside a
+    coroutine the event loop wakes and calls it; on Windows Python does, between two steps of that thread."""
     numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
     if before.get(getattr(signal, "SIGHUP", None)) is signal.SIG_IGN:

@@ -21,7 +21,7 @@ class TerminalProgress:
     """Shows jobs, the newest status, and incidents. Its methods may be called from any thread."""
 
     def __init__(self, is_shown: bool, lines: ProgressLines | None = None, *, evaluated: str = "") -> None:
-        """lines: takes the output in place of the terminal. evaluated: the file, or how many, that a copy of the run
+        """lines: receives the output in place of the terminal. evaluated: the file, or how many, that a copy of the run
         is evaluated on; empty for a run that is not a copy."""
         self._lines = lines
         self._evaluated = evaluated
@@ -43,6 +43,8 @@ class TerminalProgress:
         self._titles: dict[str, str] = {}
         self._lock = threading.Lock()
         self.status: TrainerStatus | None = None
+        self._unreported = ""
+        """The newest status in words, until it is printed."""
 
     def __enter__(self) -> TerminalProgress:
         self._progress.start()
@@ -52,18 +54,14 @@ class TerminalProgress:
         self._progress.stop()
 
     def say(self, sentence: str) -> None:
-        """One line above the bars."""
+        """Print one line above the bars."""
         if self._lines is not None:
             self._lines.say(sentence)
         elif self._is_shown:
             one_line = not self._console.is_terminal  # a log file is not 80 columns wide
             self._console.print(plain(sentence, _LONGEST_SENTENCE), highlight=False, soft_wrap=one_line)
 
-    def show(self, job: JobProgress) -> None:
-        """How far a piece of work is."""
-        self.take_batch(EventBatch((job,)))
-
-    def take_feed(self, status: FeedStatus) -> None:
+    def show_feed(self, status: FeedStatus) -> None:
         """A change of the feed's state. An evaluation has not ended with its file: it says what it does next."""
         if not self._evaluated or status.state is not FeedState.ENDED:
             self.say(status.sentence)
@@ -73,28 +71,41 @@ class TerminalProgress:
             if self._lines is not None:
                 self._lines.start_part("Loading the model")
 
-    def take_batch(self, batch: EventBatch) -> None:
-        """The events of one candle."""
-        with self._lock:
-            for event in batch.events:
-                self._take(event)
+    def apply_batch(self, batch: EventBatch) -> None:
+        for event in batch.events:
+            self.apply(event)
 
-    def _take(self, event: object) -> None:
-        match event:
-            case TrainerReady():
-                self._has_begun = True
-                self.say(self._beginning(event))
-            case JobProgress():
-                self._show_job(event)
-            case Incident(what_happened=happened, what_was_done=done):
-                where = f"In the evaluation on {self._evaluated}: " if self._evaluated else ""
-                self.say(f"{where}{happened} {done}")
-            case TrainerStatus():
-                self.status = event
-                loss = "–" if event.loss.current is None else f"{event.loss.current:.3f}"
-                text = f"step {event.step:,}  loss {loss} {event.loss.trend.value}  {event.accuracy.verdict}"
-                for task in self._tasks.values():
-                    self._progress.update(task, description=text[:90])
+    def report_status(self) -> None:
+        """One line about the newest status, unless that has not changed since the last one."""
+        with self._lock:
+            text, self._unreported = self._unreported, ""
+        if text:
+            self.say(text)
+
+    def apply(self, event: object) -> None:
+        """Show a start, a job, an incident or a status; other kinds of events are not shown."""
+        with self._lock:
+            match event:
+                case TrainerReady():
+                    self._has_begun = True
+                    self.say(self._beginning(event))
+                case JobProgress():
+                    self._show_job(event)
+                case Incident(what_happened=happened, what_was_done=done):
+                    where = f"In the evaluation on {self._evaluated}: " if self._evaluated else ""
+                    self.say(f"{where}{happened} {done}")
+                case TrainerStatus():
+                    self._show_status(event)
+
+    def _show_status(self, status: TrainerStatus) -> None:
+        has_moved = self.status is None or status.step > self.status.step
+        self.status = status
+        loss = "–" if status.loss.current is None else f"{status.loss.current:.3f}"
+        text = f"step {status.step:,}  loss {loss} {status.loss.trend.value}  {status.markets[0].accuracy.verdict}"
+        if has_moved:
+            self._unreported = f"{text[0].upper()}{text[1:]}"
+        for task in self._tasks.values():
+            self._progress.update(task, description=text[:90])
 
     def _beginning(self, ready: TrainerReady) -> str:
         if self._evaluated:

@@ -13,7 +13,7 @@ from core.domain.candle import Candle
 from core.domain.events import Ghost
 from desktop.chart.axes import price_scale
 from desktop.chart.axes.price_scale import ManualRange, PriceRange, ScaleKind
-from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.axes.visible_candles import TimeScale
 from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size, shaped
 from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
@@ -36,7 +36,7 @@ _WIDEST_AXIS = 0.5
 _LINES_UNDER_READOUT = 1.9
 """Room between the readout and the candles, for the divider's label."""
 _LINES_WITHOUT_READOUT = 1.4
-"""The same at the top of a small chart."""
+"""Room at the top of a small chart, for the divider's label."""
 
 _MOST_WIDENED = 0.35
 """Margin on either side, as a share of the span of candles and ghosts."""
@@ -153,7 +153,6 @@ class FrameBuilder:
         return price_scale.fitted(seen.low, seen.high, style.scale, base)
 
     def _seen(self, view: View, style: Style) -> Extent:
-        """The extent of everything visible."""
         model, lowest, highest = self._model, self._scale.left - 0.5, self._scale.right + 0.5
         seen: list[Extent | Candle | Ghost] = [] if self._extent is None else [self._extent]
         if model.forming is not None and lowest < model.count < highest:
@@ -226,7 +225,4 @@ def _pane_range(scale: PaneScale, edges: list[_Edges]) -> PriceRange:
     if scale.fixed is not None:
         return PriceRange(*scale.fixed)
     low, high = _union(edges) if edges else (0.0, 1.0)
-    if scale.is_symmetric:
-        high = max(abs(low), abs(high)) or 1.0
-        low = -high
     return price_scale.fitted(low, high, step=scale.step)

@@ -7,11 +7,11 @@ from enum import IntFlag
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
-FRAME_MS = 16
+from desktop.ui.paint_in_turn import FRAME_MS
 
 
 class Dirty(IntFlag):
-    """What to recompute, from the cheapest to the most expensive."""
+    """Parts to recompute, from the cheapest to the most expensive."""
 
     NOTHING = 0
     CURSOR = 1

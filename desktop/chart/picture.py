@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, TypeVar, cast
 
+import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
 from PySide6.QtGui import QRegion
 
 from desktop.chart.axes.price_scale import ManualRange
-from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.axes.visible_candles import TimeScale
 from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_builder import FrameBuilder
 from desktop.chart.frame_clock import Dirty
-from desktop.chart.labels.axis_labels import TimeMark, time_marks
+from desktop.chart.labels.axis_labels import Label, TimeMark, time_marks, value_labels, value_marks
 from desktop.chart.labels.last_price import forming_area
 from desktop.chart.labels.overlay import Overlay, Patch, changed_region
-from desktop.chart.panes.frame import Frame, PaneHeights
+from desktop.chart.painting.geometry import Positions
+from desktop.chart.panes.frame import Frame, Pane, PaneHeights
 from desktop.chart.panes.item import Surface
 from desktop.chart.panes.layer import LayerSet
 from desktop.chart.style import Style
+
+_Kept = TypeVar("_Kept")
 
 
 class Picture(Surface):
@@ -39,8 +44,7 @@ class Picture(Surface):
         self._patches: tuple[Patch, ...] = ()
         self._live = QRect()
         self._ahead: tuple[object, ...] = ()
-        self._time_marks: Sequence[TimeMark] = ()
-        self._time_marks_key: object = None
+        self._kept: dict[str, tuple[object, Any]] = {}
 
     @property
     def style(self) -> Style | None:
@@ -56,9 +60,29 @@ class Picture(Surface):
 
     def time_marks(self, frame: Frame) -> Sequence[TimeMark]:
         """Computed once for the grids of all panes and the axis below them."""
-        if self.labels_key != self._time_marks_key:
-            self._time_marks, self._time_marks_key = time_marks(frame, self.model), self.labels_key
-        return self._time_marks
+        return self._keep("times", self.labels_key, lambda: time_marks(frame, self.model))
+
+    def time_columns(self, frame: Frame) -> Positions:
+        """The pixel columns of `time_marks`."""
+        indices = (index for index, _ in self.time_marks(frame))
+        return self._keep("columns", self.labels_key, lambda: frame.xs(np.array([*indices], dtype=np.float64)))
+
+    def value_marks(self, frame: Frame, pane: Pane) -> list[float]:
+        """Computed once for the grid and the axis beside it, and for all views of the same values."""
+        key = (pane, *_beside_values(frame))
+        return self._keep(f"marks of {pane.name}", key, lambda: value_marks(frame, pane))
+
+    def value_labels(self, frame: Frame, pane: Pane) -> list[Label]:
+        """As `value_marks`."""
+        key = (pane, frame.top_volume, *_beside_values(frame))
+        return self._keep(f"labels of {pane.name}", key, lambda: value_labels(frame, pane))
+
+    def _keep(self, name: str, key: object, make: Callable[[], _Kept]) -> _Kept:
+        """What `make` made for the last key of this name."""
+        found = self._kept.get(name)
+        if found is None or found[0] != key:
+            found = self._kept[name] = (key, make())
+        return cast(_Kept, found[1])
 
     @property
     def cached_key(self) -> object:
@@ -85,7 +109,6 @@ class Picture(Surface):
         return self._frame
 
     def lay_out(self, frame: Frame, cursor: QPointF | None, countdown: str | None) -> Overlay:
-        """The labels of this frame."""
         if self.overlay is None:
             cursor_px = None if cursor is None else to_px(cursor, frame)
             self.overlay = Overlay.of(frame, self.model, self._layers, cursor_px, countdown, self._before_tick)
@@ -96,6 +119,7 @@ class Picture(Surface):
     def forget(self) -> None:
         """Drop all caches, for another series, style or font."""
         self._builder.forget()
+        self._kept.clear()
         self.dirty()
 
     def dirty(self) -> None:
@@ -131,6 +155,11 @@ class Picture(Surface):
                 yield
             finally:
                 self.overlay = kept
+
+
+def _beside_values(frame: Frame) -> tuple[object, ...]:
+    """What marks and labels of a pane's values depend on besides the pane."""
+    return frame.layout, frame.ratio, frame.decimals, frame.fonts, frame.style
 
 
 def to_px(position: QPointF, frame: Frame) -> QPoint:

@@ -34,8 +34,9 @@ class Stage:
         self._items: list[ChartItem] = []
         self._of_layers: list[ChartItem] = []
         self._placed_key: object = None
+        self._frame: Frame | None = None
         self._add_view(PRICE_PANE)
-        self.background = Background(self._kept)
+        self.background = Background(self._cached_items)
         candles = (GapsItem(), ClosedCandlesItem(), ForecastItem(), FormingCandleItem())
         labels = (LastPriceItem(), PlotLabelsItem(), CrosshairItem(), AxisLabelsItem(), TextItem())
         for item in (self.background, BordersItem(), *candles, *labels):
@@ -45,7 +46,12 @@ class Stage:
 
     def box(self, pane_name: str = PRICE_PANE) -> PaneBox:
         """The view of a pane, to which any pyqtgraph item can be added. Raises KeyError if there is no such pane."""
-        return self._views[pane_name]
+        box = self._views[pane_name]
+        if not box.is_open:
+            box.is_open = True
+            if self._frame is not None:
+                box.place(self._frame, self._frame.pane(pane_name))
+        return box
 
     @property
     def has_foreign_items(self) -> bool:
@@ -53,16 +59,15 @@ class Stage:
         return any(box.foreign_items for box in self._views.values())
 
     def place(self, frame: Frame) -> None:
-        """Position views and items for this frame."""
         key = (frame, tuple(self._layers))
         if key == self._placed_key:  # the usual case for a tick
             return
-        self._placed_key = key
+        self._placed_key, self._frame = key, frame
         panes = {pane.name: pane for pane in (frame.price_pane, *frame.panes)}
         wanted = [item for layer in self._layers for item in layer.items()]
-        self._take_away(item for item in self._of_layers if item not in wanted)
+        self._remove_items(item for item in self._of_layers if item not in wanted)
         for name in [name for name in self._views if name not in panes]:
-            self._take_away(item for item in self._items if item.pane == name)
+            self._remove_items(item for item in self._items if item.pane == name)
             box = self._views.pop(name)
             box.close()
             self._scene.removeItem(box)
@@ -86,32 +91,32 @@ class Stage:
         if item.pane is None:
             self._scene.addItem(item)
             return
-        item.box = self.box(item.pane)
+        item.box = self._views[item.pane]
         item.box.add_own(item)
         item.setZValue(item.z)  # a view raises items that would be below it
 
-    def _take_away(self, items: Iterable[ChartItem]) -> None:
+    def _remove_items(self, items: Iterable[ChartItem]) -> None:
         for item in tuple(items):
             self._items.remove(item)
             self._scene.removeItem(item)
 
-    def _kept(self) -> list[ChartItem]:
-        """From back to front; layers of one height in the order they were added."""
+    def _cached_items(self) -> list[ChartItem]:
+        """The cached items from back to front; layers of one height in the order they were added."""
         return sorted((item for item in self._items if item.is_cached), key=lambda item: item.z)
 
 
 class Background(ChartItem):
-    """The cached picture of the `kept` items on the background, or a text if there is no candle. Lies below all other
+    """The cached picture of closed candles, grid and indicators, or a text if there is no candle. Lies below all other
     items."""
 
     z = -1e6
 
     surface: Picture
 
-    def __init__(self, kept: Callable[[], Iterable[ChartItem]]) -> None:
-        """kept: the items to cache, from back to front."""
+    def __init__(self, cached_items: Callable[[], Iterable[ChartItem]]) -> None:
+        """cached_items: from back to front."""
         super().__init__()
-        self._kept = kept
+        self._cached_items = cached_items
         self.pixels = CachedPixels()
         self.sentence = ""
         self.paints = 0
@@ -122,7 +127,6 @@ class Background(ChartItem):
         return QRectF() if view is None else QRectF(view.rect())
 
     def set_text(self, sentence: str) -> None:
-        """Set the text shown while there is no candle."""
         self.sentence = sentence
         self.update()
 
@@ -142,14 +146,12 @@ class Background(ChartItem):
         if not self.surface.is_cached:
             painter.fillRect(self.area(frame), frame.palette.background)
             return
-        key = self.surface.cached_key
-        if not self.pixels.is_of(key):
-            self.paints += 1
-            self.pixels.renew(key, self.area(frame), frame.palette.background, partial(self._paint, frame=frame))
+        paint, ground = partial(self._paint, frame=frame), frame.palette.background
+        self.paints += self.pixels.update(self.surface.cached_key, partial(self.area, frame), ground, paint)
         self.pixels.draw(painter, self.surface.wanted)
 
     def _paint(self, painter: QPainter, frame: Frame) -> None:
-        for item in self._kept():
+        for item in self._cached_items():
             painter.save()
             painter.setClipRect(item.area(frame))
             item.draw_in(painter, frame)

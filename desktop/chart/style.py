@@ -44,7 +44,7 @@ class Style:
     shows_paths: bool = False
     """Sample paths behind the ghosts, whose bodies follow the most central one."""
     shows_readout: bool = True
-    """False where the numbers are written beside the chart: the candles get their room."""
+    """False if the numbers are written beside the chart: the candles get their room."""
     has_small_axes: bool = False
     """Short labels, and neither last price nor time zone: for a small chart that has its last price beside it."""
 

@@ -28,14 +28,13 @@ from desktop.chart.picture import Picture, to_px
 from desktop.chart.stage import Stage
 from desktop.chart.style import Style
 from desktop.chart.tools.interactive_view import InteractiveView
-from desktop.chart.tools.tool import ChartPoint
+from desktop.chart.tools.tool import NO_MODIFIER, ChartPoint
 from desktop.ui.accessible import announce
 from desktop.ui.plain_text import LONGEST_TEXT
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
 _MARGIN_PX = 10
-_NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 
 
 class ChartWidget(InteractiveView):
@@ -153,7 +152,7 @@ class ChartWidget(InteractiveView):
         """A layer's live drawing or the readout changed."""
         self._frame_clock.request(Dirty.TICK | Dirty.CURSOR)
 
-    def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
+    def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = NO_MODIFIER) -> ChartPoint:
         frame = self.frame
         return ChartPoint.of(position, to_px(position, frame), modifiers, frame)
 
@@ -175,7 +174,7 @@ class ChartWidget(InteractiveView):
         self._notify_candles_changed()
 
     def replace_series(self, series: CandleSeries) -> None:
-        """The same market with more candles: the visible ones stay in place, as do forming candle and forecast."""
+        """Show more candles of the same market: the visible ones stay in place, as do forming candle and forecast."""
         self.model.replace_series(series)
         # Now rather than with the next frame: a paint before it would show the new candles at the old positions.
         self._sync()
@@ -243,7 +242,6 @@ class ChartWidget(InteractiveView):
         self.style_changed.emit()
 
     def set_empty_text(self, text: str) -> None:
-        """Set the text shown without candles."""
         self._stage.background.set_text(plain(text, LONGEST_TEXT))
 
     def flush(self) -> None:

@@ -1,1 +1,1 @@
-"""The checkpoint browser: a dock over all kept checkpoints, and what can be done with them."""
+"""The checkpoint browser: a dock with all stored checkpoints, and the actions on them."""

@@ -27,27 +27,26 @@ _MOST_LISTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class CleanUpData:
-    """What a clean-up is computed from: the same as the trainer's `CheckpointKeeper.clean_up`."""
+    """The inputs of a clean-up, as in the trainer's `CheckpointWriter.clean_up`."""
 
     infos: Sequence[CheckpointInfo]
-    """Of the watched run, the newest first."""
+    """Checkpoints of the watched run, the newest first."""
     now_ms: int
     is_training: bool
     offered: str | None = None
-    """The id of the one that a notice goes back to."""
+    """The id of the checkpoint that a notice offers to restore."""
     held: Collection[str] = ()
-    """Ids of those that are open in the window."""
+    """Ids of the checkpoints that are open in the window."""
 
 
 class CleanUpDialog(QDialog):
-    """`kept_by` carries the CheckpointSettings that were accepted; with True where the clean-up shall be done now."""
+    """`kept_by` carries the CheckpointSettings that were accepted; with True if the clean-up is to be done now."""
 
     kept_by = Signal(object, bool)
 
     def __init__(
         self, look: Callable[[], CleanUpData], settings: CheckpointSettings, parent: QWidget | None = None
     ) -> None:
-        """look: gives what there is at the moment of the call."""
         super().__init__(parent)
         self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
         self._look, self._data = look, look()
@@ -57,24 +56,12 @@ class CleanUpDialog(QDialog):
         self.problem = Problem(self._list, self.buttons)
         self.summary = Label(wraps=True)
         self._reasons: Mapping[str, Sequence[str]] = {}
-        """What keeps each checkpoint, in core's words, by its id."""
+        """The reasons for retaining each checkpoint, in core's words, by its id."""
         self.model = RowsModel(self._columns(), self, key=lambda info: info.checkpoint_id)
         self.table = text_table(self.model, translate("Checkpoints", "Checkpoints that a clean-up would delete"))
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.now = QPushButton(translate("Checkpoints", "&Clean up now"))
         self.now.setToolTip(translate("Checkpoints", "Delete these files now; this cannot be undone"))
-        self._build()
-        self.problem.check()
-
-    @Slot()
-    def refresh(self) -> None:
-        """Follow what has changed since the list was made."""
-        data = self._look()
-        if replace(data, now_ms=self._data.now_ms) != self._data:
-            self._data = data
-            self.problem.check(keeps_refusal=True)
-
-    def _build(self) -> None:
         self.form.changed.connect(self.problem.check)
         self.form.refused.connect(self.problem.refuse)
         self.buttons.addButton(self.now, QDialogButtonBox.ButtonRole.ApplyRole)
@@ -93,9 +80,18 @@ class CleanUpDialog(QDialog):
         )
         stacked(self, always, self.form, self.problem, self.summary, self.table, self.buttons, stretched=self.table)
         self.resize(680, 560)
+        self.problem.check()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Update the list if anything has changed since it was made."""
+        data = self._look()
+        if replace(data, now_ms=self._data.now_ms) != self._data:
+            self._data = data
+            self.problem.check(keeps_refusal=True)
 
     def _list(self) -> None:
-        """Raises ValueError as the form does; the list is then that of the rules before, in grey."""
+        """Raises ValueError as the form does; the list then still shows the former rules, in grey."""
         self.now.setEnabled(False)
         self.table.setEnabled(False)
         self.summary.clear()
@@ -109,18 +105,17 @@ class CleanUpDialog(QDialog):
 
     def _columns(self) -> tuple[Column[CheckpointInfo], ...]:
         return (
-            Column(translate("Checkpoints", "Result"), self._fate),
+            Column(translate("Checkpoints", "Result"), self._result),
             Column(translate("Checkpoints", "Step"), lambda info: format_count(info.step), side=RIGHT),
             Column(translate("Checkpoints", "Saved"), lambda info: format_time(info.created_at_ms)),
             Column(translate("Checkpoints", "Score"), score_text),
             Column(translate("Checkpoints", "Size"), lambda info: format_bytes(info.size_bytes), side=RIGHT),
         )
 
-    def _fate(self, info: CheckpointInfo) -> str:
-        held = ", ".join(self._reasons[info.checkpoint_id])
-        return (
-            translate("Checkpoints", "kept: {0}").format(held) if held else translate("Checkpoints", "would be deleted")
-        )
+    def _result(self, info: CheckpointInfo) -> str:
+        if not (reasons := self._reasons[info.checkpoint_id]):
+            return translate("Checkpoints", "would be deleted")
+        return translate("Checkpoints", "kept: {0}").format(", ".join(reasons))
 
     def _account(self, goes: Sequence[CheckpointInfo]) -> str:
         count = len(self._data.infos)
@@ -129,8 +124,8 @@ class CleanUpDialog(QDialog):
             one = translate("Checkpoints", "{0} checkpoint of {1} would be deleted: {2}.")
             several = translate("Checkpoints", "{0} checkpoints of {1} would be deleted: {2}.")
             size = format_bytes(sum(info.size_bytes for info in goes))
-            words = one if len(goes) == 1 else several
-            parts = [words.format(format_count(len(goes)), format_count(count), size)]
+            text = one if len(goes) == 1 else several
+            parts = [text.format(format_count(len(goes)), format_count(count), size)]
         if count > _MOST_LISTED:
             parts.append(translate("Checkpoints", "Listed: the newest {0}.").format(format_count(_MOST_LISTED)))
         if not self._data.is_training:

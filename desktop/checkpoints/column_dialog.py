@@ -1,4 +1,4 @@
-"""Which columns the browser shows, in which order, and by which it sorts: all of it by mouse or by keys."""
+"""Chooses the columns of the browser, their order and the sorting, by mouse or by keys."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ColumnDialog(QDialog):
     chosen = Signal(object)
 
     def __init__(self, settings: BrowserSettings, shown: tuple[str, ...], parent: QWidget | None = None) -> None:
-        """shown: the columns that are seen now, which are where it begins."""
+        """shown: the visible columns, which are ticked."""
         super().__init__(parent)
         self.setWindowTitle(translate("Checkpoints", "Columns"))
         self._settings = settings
@@ -64,13 +64,12 @@ class ColumnDialog(QDialog):
         self.list.model().rowsMoved.connect(self._emit_chosen)
         self.up.clicked.connect(lambda: self._move(-1))
         self.down.clicked.connect(lambda: self._move(1))
-        self.reset.clicked.connect(self._reset)
+        self.reset.clicked.connect(self._reset_columns)
         self.sort_by.currentIndexChanged.connect(self._emit_chosen)
         self.descending.toggled.connect(self._emit_chosen)
         self.list.move_asked.connect(self._move)
 
     def names(self) -> tuple[str, ...]:
-        """The checked ones, in their order."""
         items = (self.list.item(row) for row in range(self.list.count()))
         return tuple(
             str(item.data(Qt.ItemDataRole.UserRole)) for item in items if item.checkState() is Qt.CheckState.Checked
@@ -108,7 +107,7 @@ class ColumnDialog(QDialog):
         self.list.setCurrentRow(row + by)
         self._emit_chosen()
 
-    def _reset(self) -> None:
+    def _reset_columns(self) -> None:
         self.chosen.emit(BrowserSettings(all_runs=self._settings.all_runs))
         self.accept()
 

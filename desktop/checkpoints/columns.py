@@ -1,4 +1,4 @@
-"""The columns that the browser can show, and how each says what it knows."""
+"""The columns that the browser can show, and their texts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QLocale
 
 from core.checkpoints.best import is_wrecked
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import REASON_TEXTS, reason_text
-from core.checkpoints.evaluation import Evaluation
+from core.checkpoints.row import CheckpointRow, Evaluation
 from core.domain.candle import Interval
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Disease
@@ -29,9 +28,9 @@ REASONS = frozenset(REASON_TEXTS.values())
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name in filters and settings, its title, what it means, and its text; sample: as wide as its
-    texts come. sort: the catalog's column that it is sorted by, where that has another name. Title and meaning are
-    English, and go through `translate` where they are shown."""
+    """One column: its name in filters and settings, its title, meaning and text; sample: the widest usual text. sort:
+    the catalog's column that it is sorted by, if its name differs. Title and meaning are English, and go through
+    `translate` when shown."""
 
     name: str
     title: str
@@ -48,31 +47,30 @@ def format_bytes(size: int) -> str:
 
 
 def marks(info: CheckpointInfo) -> tuple[str, ...]:
-    """Those of wrecked, best, in use and pinned that hold, by these names."""
+    """The marks of a checkpoint: any of wrecked, best, in use and pinned."""
     held = ((WRECKED, is_wrecked(info)), (BEST, info.is_best), (IN_USE, info.is_in_use), (PINNED, info.is_pinned))
     return tuple(word for word, holds in held if holds)
 
 
 def marks_text(info: CheckpointInfo) -> str:
-    """The same in words; empty where none holds."""
     return ", ".join(translate("Checkpoints", word) for word in marks(info))
 
 
 def why_saved(info: CheckpointInfo) -> str:
-    """As core says it, in the user's language; a reason that is new to the window stays as it is."""
-    said = reason_text(info.reason)
-    return translate("Checkpoints", said) if said in REASONS else said
+    """The reason in the user's language; one that is new to the window stays as core writes it."""
+    reason = reason_text(info.reason)
+    return translate("Checkpoints", reason) if reason in REASONS else reason
 
 
 def verified_text(info: CheckpointInfo) -> str:
-    """When its file was last read and found whole, or that it was not."""
+    """The time when its file was last found whole, or that it is damaged."""
     if info.verified_at_ms is None:
         return MISSING
     return translate("Checkpoints", "damaged") if info.fault else format_time(info.verified_at_ms)
 
 
 def symbols_text(kept: CheckpointRow, first: str | None = None, most: int = 3) -> str:
-    """``BTC/USDT, ETH/USDT, SOL/USDT and 7 more``. first: what the first market is called."""
+    """``BTC/USDT, ETH/USDT, SOL/USDT and 7 more``. first: the name of the first market."""
     symbols = [first or shown_symbol(kept.venue, kept.symbol)]
     symbols += [shown_symbol(each.venue, each.symbol) for each in kept.others]
     text = ", ".join(symbols[:most])
@@ -91,7 +89,6 @@ def evaluated_text(kept: CheckpointRow) -> str:
 
 
 def evaluation_lines(found: Evaluation) -> list[str]:
-    """All that is kept of an evaluation."""
     how = translate("Checkpoints", "kept learning") if found.learns else translate("Checkpoints", "weights frozen")
     return [
         translate("Checkpoints", "Evaluated {0} on {1} ({2}): {3} of {4} candles scored").format(
@@ -116,13 +113,13 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
 
 
 def _flag(name: str, title: str, meaning: str, read: Callable[[CheckpointInfo], bool]) -> Column:
-    def in_a_word(kept: CheckpointRow) -> str:
-        return translate("Checkpoints", "yes") if read(kept.info) else translate("Checkpoints", "no")
+    def yes_or_no(row: CheckpointRow) -> str:
+        return translate("Checkpoints", "yes") if read(row.info) else translate("Checkpoints", "no")
 
-    return _words(name, title, meaning, in_a_word, "yes")
+    return _text_column(name, title, meaning, yes_or_no, "yes")
 
 
-def _words(name: str, title: str, meaning: str, text: Callable[[CheckpointRow], str], sample: str) -> Column:
+def _text_column(name: str, title: str, meaning: str, text: Callable[[CheckpointRow], str], sample: str) -> Column:
     return Column(name, title, meaning, text, sample, is_number=False)
 
 
@@ -141,25 +138,25 @@ COLUMNS = (
         lambda k: format_time(k.info.candle_open_time_ms),
         "30 Nov 2026 00:00",
     ),
-    Column("when", "Saved", "When it was saved", lambda k: format_time(k.info.created_at_ms), "30 Nov 2026 00:00"),
-    _words("reason", "Reason", "Why it was saved", lambda k: why_saved(k.info), "After a restore"),
-    Column("skill", "Score", SCORE_MEANING, lambda k: score_text(k.info, is_short=True), "+1.0 % (−10.5 to 10.4)"),
+    Column("saved", "Saved", "When it was saved", lambda k: format_time(k.info.created_at_ms), "30 Nov 2026 00:00"),
+    _text_column("reason", "Reason", "Why it was saved", lambda k: why_saved(k.info), "After a restore"),
+    Column("score", "Score", SCORE_MEANING, lambda k: score_text(k.info, is_short=True), "+1.0 % (−10.5 to 10.4)"),
     Column(
-        "model_gain",
+        "model_adds",
         "Model adds",
         "What the model adds to the skill of the ghosts, over the same candles",
         lambda k: format_percent(k.info.model_gain, 2, signed=True),
         "+10.00 %",
     ),
     Column(
-        "shown_skill",
+        "ghost_skill",
         "Ghost skill",
         "Skill of the ghosts, which combine the model's forecast with simpler ones, over the same candles",
         lambda k: format_percent(k.info.shown_skill, 1, signed=True),
         "+10.0 %",
     ),
     Column("evaluated", "Evaluated", EVALUATION_MEANING, evaluated_text, "+1.0 % (−10.5 to 10.4)"),
-    _words(
+    _text_column(
         "evaluated_on",
         "Evaluated on",
         "File of its newest evaluation",
@@ -188,21 +185,21 @@ COLUMNS = (
         lambda k: format_percent(k.info.direction, 1),
         "100.0 %",
     ),
-    _words(
-        "health",
+    _text_column(
+        "gradients",
         "Gradients",
         "Last diagnosis of the gradients",
         lambda k: k.info.health or MISSING,
         "exploding gradients",
     ),
     Column("size", "Size", "Size on disk", lambda k: format_bytes(k.info.size_bytes), "100.0 MB"),
-    _words("run", "Run", "Run it belongs to", lambda k: k.info.run_id, "20261130-101530-ab12cd34"),
-    _words(
+    _text_column("run", "Run", "Run it belongs to", lambda k: k.info.run_id, "20261130-101530-ab12cd34"),
+    _text_column(
         "symbol", "Symbol", "Market of its run, or all that its model had when it was saved", symbols_text, "BTC/USDT"
     ),
-    _words("interval", "Interval", "Candle interval of its run", lambda k: str(Interval(k.interval_ms)), "15m"),
-    _words("device", "Device", "Device it was trained on", lambda k: k.info.device or MISSING, "CPU, 16 threads"),
-    _words(
+    _text_column("interval", "Interval", "Candle interval of its run", lambda k: str(Interval(k.interval_ms)), "15m"),
+    _text_column("device", "Device", "Device it was trained on", lambda k: k.info.device or MISSING, "CPU, 16 threads"),
+    _text_column(
         "parent",
         "Parent",
         "Checkpoint it continued from",
@@ -224,31 +221,30 @@ COLUMNS = (
         lambda k: verified_text(k.info),
         "30 Nov 2026 00:00",
         is_number=False,
-        sort="verified_at",
     ),
-    _words("name", "Name", "Your name for it", lambda k: k.info.name, "Before the halving"),
-    _words("tags", "Tags", "Your tags, to find it by", lambda k: ", ".join(k.info.tags), "one, two"),
-    _words("note", "Note", "Your note", lambda k: k.info.note, "Some words"),
+    _text_column("name", "Name", "Your name for it", lambda k: k.info.name, "Before the halving"),
+    _text_column("tags", "Tags", "Your tags, to find it by", lambda k: ", ".join(k.info.tags), "one, two"),
+    _text_column("note", "Note", "Your note", lambda k: k.info.note, "Some words"),
 )
 BY_NAME = {column.name: column for column in COLUMNS}
 PLACE = {column.name: place for place, column in enumerate(COLUMNS)}
 MOST_FIRST = frozenset(
     {
-        *("marks", "step", "candle", "when", "skill", "model_gain", "shown_skill", "coverage", "direction"),
+        *("marks", "step", "candle", "saved", "score", "model_adds", "ghost_skill", "coverage", "direction"),
         "size",
         *("pinned", "best", "known_good", "verified"),
     }
 )
-"""By these the first click on a header brings the largest, newest or best to the top; by the others the least."""
+"""Columns whose first click brings the largest, newest or best to the top; the others begin with the least."""
 FIRST_COLUMNS = (
     "marks",
     "step",
     "name",
     "tags",
     "candle",
-    "when",
+    "saved",
     "reason",
-    "skill",
+    "score",
     "evaluated",
     "loss",
     "coverage",
@@ -256,21 +252,21 @@ FIRST_COLUMNS = (
     "size",
     "note",
 )
-"""Shown until others are chosen, in this order. What a user writes is beside the step that it is about: further to
-the right, the table would have to be scrolled, and the step with it."""
+"""Default columns, in order. The user's notes are beside their step: further right, scrolling to them would hide it."""
 LEADING = frozenset({"marks", "step", "name"})
-"""What a row is known by."""
+"""Columns that identify a row."""
 WHERE_FILLED = frozenset({"name", "evaluated", "tags"})
-"""Of those, which are shown only where some checkpoint has something in them."""
-LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "when")
-"""Of those, which go first where there is no room, and come back as soon as there is."""
+"""Default columns that are shown only if some checkpoint has a value in them."""
+LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "saved")
+"""Default columns that are hidden first without room, and shown again with it."""
 
 
 def tooltip(kept: CheckpointRow) -> str:
-    """All that the columns would say, in a few lines."""
+    """A row's values in all columns, in a few lines."""
     info = kept.info
+    step, held = translate("Checkpoints", "Step {0}").format(format_count(info.step)), marks_text(info)
     lines = [
-        _first_line(info),
+        (f"{info.name}: " if info.name else "") + step + (f" ({held})" if held else ""),
         *_merit_lines(info),
         translate("Checkpoints", "{0}, {1}, run {2}").format(
             symbols_text(kept, most=20), Interval(kept.interval_ms), info.run_id
@@ -293,13 +289,8 @@ def tooltip(kept: CheckpointRow) -> str:
     return "\n".join(map(plain, lines))
 
 
-def _first_line(info: CheckpointInfo) -> str:
-    step, held = translate("Checkpoints", "Step {0}").format(format_count(info.step)), marks_text(info)
-    return (f"{info.name}: " if info.name else "") + step + (f" ({held})" if held else "")
-
-
 def _merit_lines(info: CheckpointInfo) -> list[str]:
-    """What its mark of best or wrecked means."""
+    """An explanation of the mark of best or wrecked; empty without either."""
     if not is_wrecked(info):
         return [translate("Checkpoints", BEST_MEANING)] if info.is_best else []
     why = why_wrecked(info)
@@ -308,7 +299,7 @@ def _merit_lines(info: CheckpointInfo) -> list[str]:
 
 
 def why_wrecked(info: CheckpointInfo) -> str:
-    """What is wrong with a checkpoint that is wrecked, in a sentence."""
+    """The fault of a wrecked checkpoint, in a sentence."""
     if info.health == Disease.DIVERGED:
         return translate("Checkpoints", "The model had diverged when it was saved.")
     return translate("Checkpoints", "It was saved while training was skipping steps.")

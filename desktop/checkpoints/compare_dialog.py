@@ -13,8 +13,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QTabWidget, QWidget
 
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.compare import best_index, settings_side_by_side
+from core.checkpoints.row import CheckpointRow
 from core.domain.events import StepDone
 from core.domain.plain_text import plain
 from desktop.checkpoints.columns import BY_NAME, Column
@@ -32,9 +32,9 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _LONGEST_TITLE = 60
 _SMOOTHED_STEPS = 25
 _METRICS: tuple[Column, ...] = (
-    *(BY_NAME[name] for name in ("symbol", "interval", "run", "when", "reason", "step")),
-    replace(BY_NAME["skill"], text=lambda kept: score_text(kept.info)),
-    *(BY_NAME[name] for name in ("model_gain", "shown_skill")),
+    *(BY_NAME[name] for name in ("symbol", "interval", "run", "saved", "reason", "step")),
+    replace(BY_NAME["score"], text=lambda kept: score_text(kept.info)),
+    *(BY_NAME[name] for name in ("model_adds", "ghost_skill")),
     Column(
         "scored",
         QT_TRANSLATE_NOOP("Checkpoints", "Candles scored"),
@@ -42,9 +42,11 @@ _METRICS: tuple[Column, ...] = (
         lambda kept: format_count(kept.info.scored),
         "300",
     ),
-    *(BY_NAME[name] for name in ("loss", "coverage", "direction", "health", "device", "known_good", "evaluated")),
+    *(BY_NAME[name] for name in ("loss", "coverage", "direction", "gradients", "device", "known_good", "evaluated")),
     *(BY_NAME[name] for name in ("evaluated_on", "tags", "note")),
 )
+_MEASURED = {"score": "skill", "model_adds": "model_gain"}
+"""The field of a CheckpointInfo, if its name differs from its column's."""
 _CURVE_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 
 Steps = Callable[[str], Sequence[StepDone]]
@@ -66,7 +68,7 @@ class CompareDialog(QDialog):
         *,
         has_ghosts: bool = False,
     ) -> None:
-        """has_ghosts: what they would forecast now is on the chart meanwhile."""
+        """has_ghosts: their current forecasts are on the chart meanwhile."""
         super().__init__(parent)
         self._has_ghosts = has_ghosts
         self.setWindowTitle(translate("Checkpoints", "Compare {0} checkpoints").format(len(kept)))
@@ -79,7 +81,12 @@ class CompareDialog(QDialog):
         self.plot = plot_widget(translate("Checkpoints", "Loss curves of the runs"), NumberAxis)
         self._rows = settings_side_by_side(settings)
         self._unknown = [title for title, each in zip(self._titles, settings, strict=True) if each is None]
-        _fill(self.metrics, [self._row(column) for column in _METRICS])
+        rows: list[Row] = []
+        for column in _METRICS:
+            name = _MEASURED.get(column.name, column.name)
+            best = best_index(name, [getattr(each.info, name, None) for each in kept])
+            rows.append((translate("Checkpoints", column.title), [column.text(each) for each in kept], best))
+        _fill(self.metrics, rows)
         self._fill_settings()
         self._draw(steps)
         self._build()
@@ -87,8 +94,8 @@ class CompareDialog(QDialog):
     def _build(self) -> None:
         self.only_different.toggled.connect(self._fill_settings)
         settings = QWidget()
-        words = translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown))
-        unknown = [Label(words, wraps=True)] if self._unknown else []
+        text = translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown))
+        unknown = [Label(text, wraps=True)] if self._unknown else []
         stacked(settings, self.only_different, *unknown, self.settings, stretched=self.settings)
         self.tabs = tabs = QTabWidget()
         tabs.setAccessibleName(translate("Checkpoints", "Comparison"))
@@ -100,7 +107,7 @@ class CompareDialog(QDialog):
         self.resize(min(280 + 190 * len(self._kept), 1_180), 540)
 
     def _ghosts_label(self) -> Label:
-        words = (
+        text = (
             translate(
                 "Checkpoints",
                 "Their ghosts are on the chart, on the same candles, each in its colour, until “Ghosts on the chart” "
@@ -113,24 +120,20 @@ class CompareDialog(QDialog):
                 "on the chart” is switched off.",
             )
         )
-        return Label(words.format(MOST_PREVIEWS), wraps=True)
+        return Label(text.format(MOST_PREVIEWS), wraps=True)
 
     def _curves_page(self) -> QWidget:
         page = QWidget()
         runs = len({each.info.run_id for each in self._kept})
-        words = (
+        text = (
             translate("Checkpoints", "Training loss of one run, mean of {0} steps; marks show the checkpoints' steps.")
             if runs == 1
             else translate(
                 "Checkpoints", "Training loss of {1} runs, mean of {0} steps; marks show the checkpoints' steps."
             )
         )
-        stacked(page, Label(words.format(_SMOOTHED_STEPS, runs), wraps=True), self.plot, stretched=self.plot)
+        stacked(page, Label(text.format(_SMOOTHED_STEPS, runs), wraps=True), self.plot, stretched=self.plot)
         return page
-
-    def _row(self, column: Column) -> Row:
-        best = best_index(column.name, [getattr(each.info, column.name, None) for each in self._kept])
-        return translate("Checkpoints", column.title), [column.text(each) for each in self._kept], best
 
     def _fill_settings(self) -> None:
         shown = [row for row in self._rows if row.differs or not self.only_different.isChecked()]
@@ -186,7 +189,7 @@ def _table(titles: Sequence[str], name: str) -> QTableWidget:
 
 
 def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
-    """The best of a row is written in bold, and says so in its tooltip."""
+    """Put these rows into a table. The best of a row is in bold, with a tooltip about it."""
     table.setRowCount(len(rows))
     bold = QFont(table.font())
     bold.setBold(True)

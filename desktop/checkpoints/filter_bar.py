@@ -1,4 +1,4 @@
-"""The line that filters are typed into: it completes names, and says below where a mistake is."""
+"""The line that filters are typed into: it completes names, and reports an error below."""
 
 from __future__ import annotations
 
@@ -6,41 +6,38 @@ from PySide6.QtCore import QSize, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit
 
-from core.checkpoints.expression import Expression, FilterError, Moment, complete, parse
-from core.domain.clock import Clock
+from core.checkpoints.filtering import FilterError, complete, parse
 from desktop.ui.panel_base import set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-PLACEHOLDER = QT_TRANSLATE_NOOP("Checkpoints", "Filter, such as score > 1 % and step > 500")
+PLACEHOLDER = QT_TRANSLATE_NOOP("Checkpoints", "Filter, such as score > 1 and step > 500")
 _HELP = QT_TRANSLATE_NOOP(
     "Checkpoints",
     "Words are searched in reason, note, name, tags, run, symbol and device; also: best, in use, pinned.\nOr compare "
-    "columns: score > 0.01 (or skill > 1 %) and step > 500. Use and, or, not, parentheses; = != < <= > >=; contains "
-    "for texts; “= unknown” for missing values.\nTimes: when >= 2026-11-14, when = yesterday, when = last week (or "
-    "only: last week), age < 7 d. Sizes: size > 5 MB. Tags: tag = keep.",
+    "columns in the words of SQLite, with numbers in the unit that a row shows: score > 1 and size < 5 and not pinned. "
+    "Texts are in quotation marks: tags like '%keep%'. Missing values: score is null.\nTimes: saved >= 2026-11-14, or "
+    "age < 7, in days.",
 )
-_SHORT_FILTER = "score > 1 % and best"
-"""In the filter's own language, which is the same everywhere."""
+_SHORT_FILTER = "score > 1 and best"
 _WAIT_MS = 400
 """After the last key, before an unfinished filter is called a mistake."""
 
 
 class FilterLine(QLineEdit):
-    """`changed` carries an Expression or None for all; while what is typed cannot be understood, the last one holds."""
+    """`changed` carries a Filter, or None for all; while the typed text is invalid, the last one applies."""
 
     changed = Signal(object)
     left = Signal()
-    """The keys shall go to the table."""
+    """The focus is to move to the table."""
 
-    def __init__(self, clock: Clock, message: Label) -> None:
+    def __init__(self, message: Label) -> None:
         super().__init__()
-        self._clock = clock
         self._message = message
         self.fault: FilterError | None = None
-        """What cannot be understood; None where all can."""
+        """The fault of the text; None if it is valid."""
         self.setPlaceholderText(translate("Checkpoints", PLACEHOLDER))
-        self.setToolTip(paragraphs(translate("Checkpoints", _HELP)))
+        set_tooltip(self, translate("Checkpoints", _HELP))
         self.setAccessibleName(translate("Checkpoints", "Checkpoint filter"))
         self.setClearButtonEnabled(True)
         self._words = QStringListModel(self)
@@ -56,11 +53,10 @@ class FilterLine(QLineEdit):
 
     @property
     def offered(self) -> list[str]:
-        """The words in the list of completions."""
         return self._words.stringList() if self._completer.popup().isVisible() else []
 
     def minimumSizeHint(self) -> QSize:
-        """Room for a filter, however narrow the panel: what is beside it has a menu to go to."""
+        """Room for a filter, however narrow the panel: the buttons beside it can move into a menu."""
         hint = super().minimumSizeHint()
         return hint + QSize(self.fontMetrics().horizontalAdvance(_SHORT_FILTER), 0)
 
@@ -81,12 +77,12 @@ class FilterLine(QLineEdit):
                 self.left.emit()
             return
         if event.key() == Qt.Key.Key_Space and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self._offer(is_asked=True)
+            self._offer(is_requested=True)
             return
         super().keyPressEvent(event)
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
-        """Tab takes the first of the words that are offered, or the one that is chosen among them."""
+        """Tab completes to the first of the offered words, or to the chosen one."""
         popup = self._completer.popup()
         if not popup.isVisible() or not is_next:
             return super().focusNextPrevChild(is_next)
@@ -98,30 +94,29 @@ class FilterLine(QLineEdit):
     def _on_text(self, text: str) -> None:
         self._patience.stop()
         try:
-            expression: Expression | None = parse(text, Moment(self._clock.now_ms()))
+            condition = parse(text)
         except FilterError as error:
             self.fault = error
             self._patience.start()
             return
         self.fault = None
         self._message.hide()
-        self.changed.emit(expression)
+        self.changed.emit(condition)
+
+    def show_fault(self, error: FilterError) -> None:
+        """Report an error that was found only when the filter was applied."""
+        self.fault = error
+        self._show_fault()
 
     def _show_fault(self) -> None:
-        """Say what is wrong, and where: by a mark under its place."""
         self._patience.stop()
-        if self.fault is None:
-            self._message.hide()
-            return
-        sentence, typed = str(self.fault).rstrip("."), self.text()[self.fault.start : self.fault.end].strip()
-        at_the_end = translate("Checkpoints", "{0} (at the end).").format(sentence)
-        there = translate("Checkpoints", "{0} (at “{1}”, character {2}).")
-        set_text(self._message, there.format(sentence, typed, self.fault.start + 1) if typed else at_the_end)
-        self._message.show()
+        self._message.setVisible(self.fault is not None)
+        if self.fault is not None:
+            set_text(self._message, str(self.fault))
 
-    def _offer(self, _text: str = "", *, is_asked: bool = False) -> None:
+    def _offer(self, _text: str = "", *, is_requested: bool = False) -> None:
         found = complete(self.text(), self.cursorPosition())
-        fits = found.words if is_asked or found.start < self.cursorPosition() else ()
+        fits = found.words if is_requested or found.start < self.cursorPosition() else ()
         popup = self._completer.popup()
         if not fits:
             popup.hide()

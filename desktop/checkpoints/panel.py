@@ -1,4 +1,4 @@
-"""The checkpoint browser: a filter, a table, and what can be done with what is selected."""
+"""The checkpoint browser: a filter, a table, and actions on the selected rows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QMenu, QToolButton
 
-from core.checkpoints.catalog import CheckpointRow
-from core.checkpoints.expression import Expression, names_in
+from core.checkpoints.filtering import Filter, FilterError
+from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.window import BrowserSettings
 from desktop.actions import ActionId, ActionRegistry, panel_actions
@@ -17,7 +17,7 @@ from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine
 from desktop.checkpoints.runs_dialog import MOST_COMPARED, RunsDialog
 from desktop.checkpoints.table import CheckpointTable
-from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
+from desktop.checkpoints.text_dialogs import open_name, open_note, open_tags
 from desktop.dialogs.messages import open_dialog
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.ui.formatting import format_count
@@ -39,7 +39,7 @@ class CheckpointsPanel(Panel):
 
     restore_requested = Signal(str)
     ghosts_requested = Signal(object)
-    """CheckpointInfos whose ghosts shall be on the chart; none takes them off."""
+    """CheckpointInfos whose ghosts are to be on the chart; empty removes them."""
     compare_requested = Signal(object)
     """Two or more `CheckpointRow`."""
     verify_requested = Signal(object)
@@ -48,7 +48,7 @@ class CheckpointsPanel(Panel):
     """`CheckpointRow`."""
     import_requested = Signal()
     evaluate_requested = Signal(object)
-    """`CheckpointRow`: it is to be evaluated on a file."""
+    """`CheckpointRow` to be evaluated on a file."""
     page_requested = Signal(str)
     """The report of an evaluation, as it is stored."""
     clean_up_requested = Signal()
@@ -58,12 +58,12 @@ class CheckpointsPanel(Panel):
     def __init__(self, source: CheckpointSource, theme: Theme) -> None:
         super().__init__(theme)
         self._source = source
-        self._filter: Expression | None = None
+        self._filter: Filter | None = None
         self.table = CheckpointTable(theme)
         self.model = self.table.rows
         self.message = Label(wraps=True)
         theme.follow(self, lambda palette: colour_text(self.message, palette.bad))
-        self.filter = FilterLine(source.clock, self.message)
+        self.filter = FilterLine(self.message)
         self._count = Label()
         mute(self._count)
         self._more = QToolButton()
@@ -75,7 +75,7 @@ class CheckpointsPanel(Panel):
         self._update_actions()
 
     def show_settings(self, settings: BrowserSettings) -> None:
-        """Take how it was arranged; emits nothing."""
+        """Apply a stored arrangement; emits nothing."""
         if settings != self.table.settings:
             self.table.arrange(settings)
             self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].setChecked(settings.all_runs)
@@ -83,33 +83,49 @@ class CheckpointsPanel(Panel):
 
     def refresh(self) -> None:
         catalog, is_all = self._source.catalog, self.table.settings.all_runs
-        rows = catalog.rows(self._filter, self._source.clock.now_ms())
-        if is_all and "archived" not in names_in(self._filter):
-            rows = rows[catalog.number("archived")[rows] == 0.0]
-        total = len(catalog)
-        if not is_all:
-            is_of_run = self._source.is_of_run()
-            rows, total = rows[is_of_run[rows]], int(is_of_run.sum())
-        self.table.show_rows(catalog, catalog.ordered(rows, *self.table.sorting))
-        shown = self.model.rowCount()
-        set_text(self._count, f"{_count_text(shown, total)}{'' if is_all or not total else _of_markets(self._source)}")
+        try:
+            rows = self._rows()
+        except FilterError as error:
+            self.filter.show_fault(error)
+            return
+        total = len(catalog) if is_all else len(self._source.checkpoints())
+        self.table.show_rows(catalog, rows)
+        shown, markets = len(rows), self._source.market_count
+        count = _count_text(shown, total)
+        if total and not is_all and markets != 1:  # whose mean the scores are: the column Symbol has the first alone
+            count += translate("Checkpoints", " · all {0} markets").format(format_count(markets))
+        set_text(self._count, count)
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
         self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
         self._update_actions()
+
+    def _rows(self) -> list[CheckpointRow]:
+        """The rows that match the filter, in order. Raises FilterError."""
+        is_all, (order_by, is_descending) = self.table.settings.all_runs, self.table.sorting
+        if not is_all and self._source.run_id is None:
+            return []
+        rows = self._source.catalog.rows(
+            self._filter,
+            now_ms=self._source.clock.now_ms(),
+            run_id=None if is_all else self._source.run_id,
+            order_by=order_by,
+            is_descending=is_descending,
+        )
+        hides_archived = is_all and not (self._filter is not None and self._filter.names("archived"))
+        return [row for row in rows if not (hides_archived and row.is_archived)]
 
     def tick(self) -> None:
         self._offer_restore(self.table.selected_rows())  # steps may have been taken since
 
     def selected(self) -> list[CheckpointInfo]:
-        """What is selected, in the order of the table."""
         return [self.model.info(row) for row in self.table.selected_rows()]
 
     def select(self, checkpoint_id: str) -> bool:
-        """Select one row alone. False where it is not in the table, or filtered out."""
+        """Select one row alone. False if it is not in the table, or filtered out."""
         return bool(self.table.select_ids([checkpoint_id]))
 
     def reveal(self, checkpoint_id: str) -> bool:
-        """Select it, without the filter where that hides it, and give the table the keys."""
+        """Select it, clear the filter if that hides it, and focus the table."""
         if self.is_stale:
             self.refresh()
         if not self.select(checkpoint_id):
@@ -143,7 +159,7 @@ class CheckpointsPanel(Panel):
         self._source.changed.connect(self.mark_stale)
         self._source.undo_changed.connect(self._update_actions)
         self.filter.changed.connect(self._on_filter)
-        self.filter.left.connect(self._to_table)
+        self.filter.left.connect(self._focus_table)
         self.table.arranged.connect(self._on_arranged)
         self.table.selectionModel().selectionChanged.connect(self._update_actions)
         self.actions_of_panel.offer_menu(self.table)
@@ -161,11 +177,11 @@ class CheckpointsPanel(Panel):
                 ids.CHECKPOINT_COLUMNS: self.choose_columns,
                 ids.CHECKPOINT_RUNS: self.open_runs,
                 ids.CHECKPOINT_GHOSTS: self._toggle_ghosts,
-                ids.CHECKPOINT_COMPARE: lambda: self.compare_requested.emit(self._kept()),
+                ids.CHECKPOINT_COMPARE: lambda: self.compare_requested.emit(self._selected_rows()),
                 ids.CHECKPOINT_VERIFY: lambda: self.verify_requested.emit(self.selected()),
-                ids.CHECKPOINT_EXPORT: lambda: self.export_requested.emit(self._kept()),
+                ids.CHECKPOINT_EXPORT: lambda: self.export_requested.emit(self._selected_rows()),
                 ids.CHECKPOINT_IMPORT: self.import_requested.emit,
-                ids.CHECKPOINT_EVALUATE: lambda: self.evaluate_requested.emit(self._kept()[0]),
+                ids.CHECKPOINT_EVALUATE: lambda: self.evaluate_requested.emit(self._selected_rows()[0]),
                 ids.CHECKPOINT_REPORT: self._open_report,
                 ids.CHECKPOINT_CLEAN_UP: self.clean_up_requested.emit,
                 ids.CHECKPOINT_ALL_RUNS: self._toggle_runs,
@@ -174,7 +190,6 @@ class CheckpointsPanel(Panel):
         )
 
     def show_all_runs(self) -> None:
-        """Not only the watched one."""
         self._on_columns(replace(self.table.settings, all_runs=True))
         self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].setChecked(True)
 
@@ -186,9 +201,10 @@ class CheckpointsPanel(Panel):
 
     def _show_run(self, run_id: str) -> None:
         self.show_all_runs()
-        self.filter.setText(_filter_of_run(run_id, is_archived=self._source.is_archived(run_id)))
+        text = f"run = '{run_id}'" + (" and archived" if self._source.is_archived(run_id) else "")
+        self.filter.setText(text)
 
-    def _kept(self) -> list[CheckpointRow]:
+    def _selected_rows(self) -> list[CheckpointRow]:
         return [self.model.row(row) for row in self.table.selected_rows()]
 
     def _toggle_ghosts(self) -> None:
@@ -196,8 +212,7 @@ class CheckpointsPanel(Panel):
         self.ghosts_requested.emit(self.selected() if is_on else [])
 
     def choose_columns(self) -> ColumnDialog:
-        """Ask which columns are shown, and how."""
-        dialog = ColumnDialog(self.table.settings, self.table.wanted_columns(), self)
+        dialog = ColumnDialog(self.table.settings, self.table.chosen_columns(), self)
         dialog.chosen.connect(self._on_columns)
         return open_dialog(dialog)
 
@@ -207,15 +222,14 @@ class CheckpointsPanel(Panel):
         self.arranged.emit(settings)
 
     def _on_arranged(self, settings: BrowserSettings) -> None:
-        """By the header itself, which shows it already."""
         self.refresh()
         self.arranged.emit(settings)
 
-    def _on_filter(self, expression: Expression | None) -> None:
-        self._filter = expression
+    def _on_filter(self, condition: Filter | None) -> None:
+        self._filter = condition
         self.refresh()
 
-    def _to_table(self) -> None:
+    def _focus_table(self) -> None:
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         if self.model.rowCount() and not self.table.selected_rows():
             self.table.selectRow(0)
@@ -256,21 +270,18 @@ class CheckpointsPanel(Panel):
         self.actions_of_panel.present(ActionId.CHECKPOINT_PIN, *texts, name)
 
     def _present_undo(self) -> None:
-        stack = self._source.undo_stack
-        tooltip = (
-            translate("Checkpoints", "Undo: {0}").format(stack.undoText())
-            if stack.canUndo()
-            else translate("Checkpoints", "Nothing to undo")
-        )
-        actions, words = self.actions_of_panel, translate("Actions", "&Undo")
-        actions.present(ActionId.CHECKPOINT_UNDO, words, tooltip, "undo")
+        stack, actions = self._source.undo_stack, self.actions_of_panel
+        tooltip = translate("Checkpoints", "Nothing to undo")
+        if stack.canUndo():
+            tooltip = translate("Checkpoints", "Undo: {0}").format(stack.undoText())
+        actions.present(ActionId.CHECKPOINT_UNDO, translate("Actions", "&Undo"), tooltip, "undo")
         actions[ActionId.CHECKPOINT_UNDO].setEnabled(stack.canUndo())
 
     def _deletable(self, rows: Sequence[int]) -> Iterator[str]:
-        """Ids. The trainer keeps the newest of each run and the one in use, also on request."""
-        kept = self._source.newest_ids()
+        """The ids that can be deleted. The trainer never deletes the newest of a run, nor the one in use."""
+        newest = self._source.newest_ids()
         infos = (self.model.info(row) for row in rows)
-        return (info.checkpoint_id for info in infos if not info.is_in_use and info.checkpoint_id not in kept)
+        return (info.checkpoint_id for info in infos if not info.is_in_use and info.checkpoint_id not in newest)
 
     def _restore(self) -> None:
         chosen = self.selected()
@@ -289,15 +300,17 @@ class CheckpointsPanel(Panel):
 
     def _edit_name(self) -> None:
         chosen = self.selected()
-        if len(chosen) == 1:
-            open_name(self, chosen[0], lambda name: self._set_name(chosen[0].checkpoint_id, name))
 
-    def _set_name(self, checkpoint_id: str, name: str) -> None:
-        self._source.set_name(checkpoint_id, name)
-        self.table.reveal_column("name")
+        def set_name(name: str) -> None:
+            self._source.set_name(chosen[0].checkpoint_id, name)
+            self.table.reveal_column("name")
+
+        if len(chosen) == 1:
+            open_name(self, chosen[0], set_name)
 
     def _edit_tags(self) -> None:
         chosen = self.selected()
+
         if chosen:
             ids = [info.checkpoint_id for info in chosen]
             open_tags(self, chosen, lambda add, remove: self._set_tags(ids, add, remove))
@@ -307,7 +320,7 @@ class CheckpointsPanel(Panel):
         self.table.reveal_column("tags")
 
     def _open_report(self) -> None:
-        found = self._kept()[0].evaluation
+        found = self._selected_rows()[0].evaluation
         if found is not None:
             self.page_requested.emit(found.page)
 
@@ -325,20 +338,9 @@ class CheckpointsPanel(Panel):
             self.table.size_columns()
 
 
-def _of_markets(source: CheckpointSource) -> str:
-    """Whose mean the scores are: the column Symbol has the first market only."""
-    count = source.market_count
-    return "" if count == 1 else translate("Checkpoints", " · all {0} markets").format(format_count(count))
-
-
 def _count_text(shown: int, total: int) -> str:
     if shown != total:
         return translate("Checkpoints", "{0} of {1}").format(format_count(shown), format_count(total))
     if total == 1:
         return translate("Checkpoints", "{0} checkpoint").format(format_count(total))
     return translate("Checkpoints", "{0} checkpoints").format(format_count(total)) if total else ""
-
-
-def _filter_of_run(run_id: str, *, is_archived: bool) -> str:
-    """In the language of the filter, which is the same everywhere."""
-    return f'run = "{run_id}"' + (" and archived = yes" if is_archived else "")

@@ -1,4 +1,7 @@
-"""Ghosts of checkpoints on the chart, before one is restored; requested again with each closed candle."""
+"""The question whether to restore a checkpoint, and ghosts of checkpoints on the chart.
+
+The forecasts are requested again with each closed candle. Meanwhile the trainer deletes none of these checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ class CheckpointPreviews(QObject):
     """Owns the layer. The ghosts are not forecasts: they are neither stored, scored nor learned from."""
 
     shown = Signal()
-    """Ghosts of checkpoints are wanted on the chart."""
+    """Ghosts of checkpoints are to be on the chart."""
 
     def __init__(
         self,
@@ -49,35 +52,44 @@ class CheckpointPreviews(QObject):
         self.layer = PreviewLayer()
         self._asked: tuple[CheckpointInfo, ...] = ()
         self._forecasts: dict[str, CheckpointForecast] = {}
-        self._is_restore = False
-        self._shows_banner = False
+        self._is_drawn = False
         chart.add_layer(self.layer)
         panel.restore_requested.connect(self.ask_before_restore)
         panel.ghosts_requested.connect(self.show)
         state.checkpoint_forecast.connect(self._on_forecast)
-        state.forecast_changed.connect(self._ask_again)
+        state.forecast_changed.connect(self._request)
+        state.ready.connect(self._request)  # a new trainer knows of none
         state.record_changed.connect(self.hide)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The checkpoints that are previewed, or may be restored: the trainer does not delete them."""
+        return tuple(info.checkpoint_id for info in self._asked)
 
     @property
     def is_shown(self) -> bool:
         """Whether ghosts of checkpoints are on the chart, or requested."""
-        return bool(self._asked)
+        return bool(self._asked) and self._is_drawn
 
     @Slot(str)
     def ask_before_restore(self, checkpoint_id: str) -> None:
-        """Show the ghosts of a checkpoint, and offer to restore it."""
-        catalog = self._source.catalog
-        row = catalog.row_of(checkpoint_id)
-        if row is not None:
-            self._begin([catalog.info(row)], is_restore=True)
+        row = self._source.catalog.get(checkpoint_id)
+        if not self._state.has_answering_trainer:
+            self._refuse(cannot_go_back)
+        elif row is not None:
+            self._begin([row.info], is_drawn=False)
+            self._offer(row.info)
 
     @Slot(object)
     def show(self, infos: Sequence[CheckpointInfo]) -> None:
         """Show the ghosts of these on the same candles; an empty list hides them."""
-        self._begin(infos[:MOST_PREVIEWS], is_restore=False)
+        can_show = self._state.has_answering_trainer
+        self._begin(infos[:MOST_PREVIEWS] if can_show else ())
+        if infos and not can_show:
+            self._refuse(cannot_forecast)
 
     def show_if_answered(self, infos: Sequence[CheckpointInfo]) -> bool:
-        """The same if a trainer answers. Returns whether they were requested."""
+        """Show the ghosts if a trainer answers. Returns whether they were requested."""
         if not self._state.has_answering_trainer:
             return False
         self.show(infos)
@@ -85,87 +97,90 @@ class CheckpointPreviews(QObject):
 
     @Slot(object)
     def make_room(self, names: Sequence[str]) -> None:
-        """Ghosts of these experts are wanted in their place."""
+        """Hide the ghosts, if any of these experts is to be shown in their place."""
         if names and self.is_shown:
             self.hide()
 
     @Slot()
     def hide(self) -> None:
-        """Take them off the chart."""
-        self._begin((), is_restore=False)
+        self._begin(())
 
-    def _begin(self, infos: Sequence[CheckpointInfo], *, is_restore: bool) -> None:
-        self._asked, self._is_restore, self._shows_banner = tuple(infos), is_restore, False
+    def _refuse(self, why: Callable[[RunState], str]) -> None:
+        """No trainer answers. An error, so that no graver notice hides the answer to a click."""
+        self._shell.banner.notify(why(self._state), Severity.ERROR, key=_KEY, is_answer=True)
+
+    def _begin(self, infos: Sequence[CheckpointInfo], *, is_drawn: bool = True) -> None:
+        if self._asked and not infos and self._state.market is not None:
+            self._send(ForecastWith((), self._state.market))
+        self._asked, self._is_drawn = tuple(infos), is_drawn
         self._forecasts.clear()
         self._shell.banner.withdraw(_KEY)
-        self._show()
-        if infos and not self._state.has_answering_trainer:
-            self._asked = ()
-            self._refuse(is_restore=is_restore)
-        self._source.hold(_KEY, [info.checkpoint_id for info in self._asked])
-        self._show_action.setChecked(self.is_shown)
+        self._draw()
         if self.is_shown:
             self.shown.emit()
-        self._ask_again()
+        self._request()
 
-    def _refuse(self, *, is_restore: bool) -> None:
-        """No trainer answers. An error, so that no graver notice hides the answer to a click."""
-        sentence = cannot_go_back(self._state) if is_restore else cannot_forecast(self._state)
-        self._shell.banner.notify(sentence, Severity.ERROR, key=_KEY, is_answer=True)
-
-    def _ask_again(self) -> None:
-        if self._asked:
-            self._send(ForecastWith(tuple(info.checkpoint_id for info in self._asked)))
+    def _request(self) -> None:
+        if self._asked and self._state.market is not None:
+            self._send(ForecastWith(self.ids, self._state.market))
 
     def _on_forecast(self, event: CheckpointForecast) -> None:
-        if event.checkpoint_id not in {info.checkpoint_id for info in self._asked}:
+        if event.checkpoint_id not in self.ids:
             return
         if event.forecast is None:
             self._shell.banner.notify(event.why_not, Severity.WARNING, key=_KEY, is_answer=True)
             self._asked = tuple(info for info in self._asked if info.checkpoint_id != event.checkpoint_id)
-            self._show_action.setChecked(self.is_shown)
         else:
             self._forecasts[event.checkpoint_id] = event
-        self._show()
-        if self._forecasts and len(self._forecasts) == len(self._asked) and not self._shows_banner:
-            self._shows_banner = True
-            self._offer_restore()
+        self._draw()
 
-    def _show(self) -> None:
-        forecasts = ((info, self._forecasts.get(info.checkpoint_id)) for info in self._asked)
+    def _draw(self) -> None:
+        forecasts = ((info, self._forecasts.get(info.checkpoint_id)) for info in self._asked if self._is_drawn)
         self.layer.show_previews(
-            [Preview(_label(info), event.forecast) for info, event in forecasts if event is not None and event.forecast]
+            [
+                Preview(
+                    info.name or translate("Checkpoints", "step {0}").format(format_count(info.step)), event.forecast
+                )
+                for info, event in forecasts
+                if event is not None and event.forecast
+            ]
         )
         self._chart.layers_changed()
+        self._show_action.setChecked(self.is_shown)
 
-    def _offer_restore(self) -> None:
-        if not self._is_restore:
-            return
-        info = self._asked[0]
-        restore = translate("Checkpoints", "Restore")
+    def _offer(self, info: CheckpointInfo) -> None:
         self._shell.banner.show_notice(
             Notice(
                 _KEY,
                 Severity.WARNING if is_wrecked(info) else Severity.INFO,
                 offer(info),
-                action=restore,
+                action=translate("Checkpoints", "Restore"),
                 on_action=lambda: self._restore(info.checkpoint_id),
+                option="" if self._is_drawn else translate("Checkpoints", "Preview"),
+                on_option=lambda: self._preview(info),
                 is_answer=True,
                 on_dismiss=self.hide,
             )
         )
         self._shell.banner.action.setFocus()
 
+    def _preview(self, info: CheckpointInfo) -> None:
+        self._is_drawn = True
+        self._draw()
+        self.shown.emit()
+        self._offer(info)
+
     def _restore(self, checkpoint_id: str) -> None:
-        self.hide()
+        self._asked = ()  # the restore ends the preview
+        self._begin(())
         if self._state.has_answering_trainer:
             self._send(RestoreCheckpoint(checkpoint_id))
         else:  # it has ended since then
-            self._refuse(is_restore=True)
+            self._refuse(cannot_go_back)
 
 
 def which(info: CheckpointInfo) -> str:
-    """For the place after “the checkpoint”: the step too, since names may repeat."""
+    """The name with the step, since names may repeat, to follow “the checkpoint” in a sentence."""
     step = format_count(info.step)
     if not info.name:
         return translate("Checkpoints", "of step {0}").format(step)
@@ -173,17 +188,10 @@ def which(info: CheckpointInfo) -> str:
 
 
 def offer(info: CheckpointInfo) -> str:
-    """The notice that offers to restore it."""
-    shown = translate(
-        "Checkpoints",
-        "The chart shows what the checkpoint {0} would forecast, beside the current forecast. Nothing has been "
-        "changed yet.",
+    question = translate(
+        "Checkpoints", "Restore the checkpoint {0}? The model continues from it; recorded forecasts and scores stay."
     ).format(which(info))
     if not is_wrecked(info):
-        return shown
+        return question
     worse = translate("Checkpoints", "Expect it to be worse than an untrained one.")
-    return f"{why_wrecked(info)} {worse} {shown}"
-
-
-def _label(info: CheckpointInfo) -> str:
-    return info.name or translate("Checkpoints", "step {0}").format(format_count(info.step))
+    return f"{why_wrecked(info)} {worse} {question}"

@@ -1,4 +1,4 @@
-"""All runs that have checkpoints: which are put away, which are compared, whose checkpoints are shown."""
+"""All runs that have checkpoints: archives or compares them, or shows their checkpoints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QWidget
 
-from core.checkpoints.catalog import Catalog, CheckpointRow
+from core.checkpoints.catalog import Catalog
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.market.shown_names import symbols_apart
 from desktop.checkpoints.columns import format_bytes, symbols_text
@@ -24,7 +25,7 @@ MOST_COMPARED = 6
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run, by what its checkpoints say of it."""
+    """One run, described by its checkpoints."""
 
     run_id: str
     newest: CheckpointRow
@@ -39,18 +40,21 @@ class RunLine:
 
 
 def run_lines(catalog: Catalog) -> list[RunLine]:
-    """The runs that have checkpoints, the one that saved last first."""
-    by_run: dict[str, list[int]] = {}
-    for row in range(len(catalog)):
-        by_run.setdefault(catalog[row].info.run_id, []).append(row)
-    best = catalog.number("best")
-    lines = []
-    for run_id, rows in by_run.items():
-        newest = max((catalog[row] for row in rows), key=lambda kept: kept.sequence)
-        found = next((catalog[row] for row in rows if best[row]), None)
-        size = sum(catalog[row].info.size_bytes for row in rows)
-        lines.append(RunLine(run_id, newest, found, len(rows), size, newest.is_archived))
-    return sorted(lines, key=lambda line: line.newest.sequence, reverse=True)
+    """The runs that have checkpoints, the most recently saved first."""
+    by_run: dict[str, list[CheckpointRow]] = {}
+    for row in catalog.rows():
+        by_run.setdefault(row.info.run_id, []).append(row)
+    return [
+        RunLine(
+            run_id,
+            newest=rows[0],
+            best=next((row for row in rows if row.info.is_best), None),
+            count=len(rows),
+            size_bytes=sum(row.info.size_bytes for row in rows),
+            is_archived=rows[0].is_archived,
+        )
+        for run_id, rows in by_run.items()
+    ]
 
 
 class RunsDialog(QDialog):
@@ -75,7 +79,6 @@ class RunsDialog(QDialog):
         self._fill()
 
     def selected(self) -> list[RunLine]:
-        """What is selected, in the order of the table."""
         return self.model.chosen(self.table)
 
     def _columns(self) -> tuple[Column[RunLine], ...]:
@@ -100,12 +103,12 @@ class RunsDialog(QDialog):
             (translate("Checkpoints", "watched"), line.run_id == self._source.run_id),
             (translate("Checkpoints", "archived"), line.is_archived),
         )
-        return ", ".join(words for words, holds in states if holds)
+        return ", ".join(name for name, holds in states if holds)
 
     def _build(self) -> None:
         about = Label(
             translate(
-                "Checkpoints", "“All runs” excludes archived runs. To see their checkpoints, filter by: archived = yes."
+                "Checkpoints", "“All runs” excludes archived runs. To see their checkpoints, filter by: archived."
             ),
             wraps=True,
         )
@@ -116,7 +119,9 @@ class RunsDialog(QDialog):
         self.table.selectionModel().selectionChanged.connect(self._update_buttons)
         self.table.activated.connect(lambda _index: self._show())
         self.show_button.clicked.connect(self._show)
-        self.compare_button.clicked.connect(self._compare)
+        self.compare_button.clicked.connect(
+            lambda: self.compare_requested.emit([line.best or line.newest for line in self.selected()])
+        )
         self.archive_button.clicked.connect(self._archive)
         stacked(self, about, self.table, buttons, stretched=self.table)
         self.resize(900, 380)
@@ -142,10 +147,6 @@ class RunsDialog(QDialog):
         if len(chosen) == 1:
             self.show_requested.emit(chosen[0].run_id)
             self.accept()
-
-    def _compare(self) -> None:
-        """Of a run without a best one its newest."""
-        self.compare_requested.emit([line.best or line.newest for line in self.selected()])
 
     def _archive(self) -> None:
         chosen = self.selected()

@@ -1,4 +1,4 @@
-"""The table itself: columns that can be moved, sized and hidden, rows that are dressed only when they are seen."""
+"""The table itself: columns can be moved, resized and hidden; the texts of rows are made only when visible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-import numpy as np
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QRect, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
@@ -18,7 +17,8 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
+from core.checkpoints.catalog import Catalog
+from core.checkpoints.row import CheckpointRow
 from core.settings.window import BrowserSettings
 from desktop.checkpoints.columns import (
     BEST,
@@ -34,7 +34,7 @@ from desktop.checkpoints.columns import (
     WRECKED,
     marks,
 )
-from desktop.checkpoints.model import CheckpointTableModel, stretches
+from desktop.checkpoints.model import CheckpointTableModel
 from desktop.checkpoints.widths import ICON_SIZE, WORDS_INDENT, ColumnWidths
 from desktop.ui.icons import icon
 from desktop.ui.tables import Index, PaintedCell, style_table
@@ -43,9 +43,9 @@ from desktop.ui.translation import translate
 
 
 class CheckpointTable(QTableView):
-    """Shows a CheckpointTableModel. Until columns are chosen, those whose numbers matter least go where there is no
-    room, and the tooltip has them. Nothing that a user does takes one away: chosen ones stay, and so does one that was
-    given a width, and those beside a name that was given; the table scrolls."""
+    """Shows a CheckpointTableModel. Until columns are chosen, the least important ones are hidden if there is no room,
+    and the tooltip has them. No user action hides one: chosen columns stay, as do columns with a set width and the
+    columns beside an added name; the table scrolls."""
 
     arranged = Signal(object)
     """BrowserSettings: the user has changed columns, widths or sorting."""
@@ -54,7 +54,6 @@ class CheckpointTable(QTableView):
         super().__init__()
         self.rows = CheckpointTableModel(self)
         self.settings = BrowserSettings()
-        """How it is arranged now."""
         self._is_arranging = False
         self._unfilled = WHERE_FILLED
         self._crowded_out = frozenset[str]()
@@ -76,14 +75,14 @@ class CheckpointTable(QTableView):
         order = (header.logicalIndex(place) for place in range(header.count()))
         return tuple(COLUMNS[number].name for number in order if not self.isColumnHidden(number))
 
-    def wanted_columns(self) -> tuple[str, ...]:
-        """The same with those for which there is only no room."""
+    def chosen_columns(self) -> tuple[str, ...]:
+        """The `shown_columns`, and the columns that are hidden only for lack of room."""
         header = self.horizontalHeader()
         order = (COLUMNS[header.logicalIndex(place)].name for place in range(header.count()))
         return tuple(name for name in order if name in self._crowded_out or not self.isColumnHidden(PLACE[name]))
 
     def arrange(self, settings: BrowserSettings) -> None:
-        """Take columns, widths and sorting; names that are not known are passed over. Emits nothing."""
+        """Apply columns, widths and sorting; unknown names are skipped. Emits nothing."""
         self.settings = settings
         chosen = [name for name in settings.columns if name in PLACE] or list(FIRST_COLUMNS)
         self._is_arranging = True
@@ -106,51 +105,39 @@ class CheckpointTable(QTableView):
         name = self.settings.sort_by if self.settings.sort_by in BY_NAME else "step"
         return BY_NAME[name].sort or name, self.settings.is_descending
 
-    def show_rows(self, catalog: Catalog, rows: Rows) -> None:
-        """Show these; rows that remain stay selected."""
-        ids = self.rows.ids(self.selected_rows())
-        current = self.rows.ids([self.currentIndex().row()]) if self.currentIndex().isValid() else []
-        scrolled, sideways = self.verticalScrollBar().value(), self.horizontalScrollBar().value()
+    def show_rows(self, catalog: Catalog, rows: Sequence[CheckpointRow]) -> None:
+        """Show these rows; those that remain stay selected."""
         unfilled = _unfilled(catalog)
-        if self._widths.measure(catalog, rows, self.fontMetrics()):
+        if self._widths.measure(rows, self.fontMetrics()):
             self.size_columns()
         if unfilled != self._unfilled:
             self._unfilled = unfilled
             self.fit_columns()
-        if self.rows.show_rows(catalog, rows):
-            self.select_ids(ids, current[0] if current else None)
-            self.verticalScrollBar().setValue(scrolled)
-            self.horizontalScrollBar().setValue(sideways)
+        self.rows.show(rows)
         self._bring_into_view()
 
     def selected_rows(self) -> list[int]:
-        """Row numbers, ascending."""
-        selection = self.selectionModel().selection()
-        ranges = (selection.at(number) for number in range(selection.count()))
-        found = [np.arange(each.top(), each.bottom() + 1) for each in ranges]
-        return np.unique(np.concatenate(found)).tolist() if found else []
+        return sorted(index.row() for index in self.selectionModel().selectedRows())
 
-    def select_ids(self, ids: Sequence[str], current: str | None = None) -> list[str]:
-        """Select those of these that are shown, and no others. Returns their ids."""
-        rows = self.rows.rows_of(ids)
+    def select_ids(self, ids: Sequence[str]) -> list[str]:
+        """Select only the shown ones of these checkpoints. Returns their ids."""
+        rows, last = self.rows.rows_of(ids), len(COLUMNS) - 1
         selection = QItemSelection()
-        last = len(COLUMNS) - 1
-        for first_row, last_row in stretches(rows):
-            selection.select(self.rows.index(first_row, 0), self.rows.index(last_row, last))
-        self.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-        at = self.rows.rows_of([current] if current is not None else []) or rows[:1]
-        if at:
-            index = self.rows.index(at[0], PLACE["step"])
-            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
-        return self.rows.ids(rows)
+        for row in rows:
+            selection.select(self.rows.index(row, 0), self.rows.index(row, last))
+        flags = QItemSelectionModel.SelectionFlag
+        self.selectionModel().select(selection, flags.ClearAndSelect)
+        if rows:
+            self.selectionModel().setCurrentIndex(self.rows.index(rows[0], PLACE["step"]), flags.NoUpdate)
+        return [self.rows.info(row).checkpoint_id for row in rows]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit_columns()
 
     def reveal_column(self, name: str) -> None:
-        """Show a column whose content was changed just now, where the user's own choice leaves it out: beside those by
-        which a row is known. Go there once the change is shown."""
+        """Show a column whose content has just changed, even if the user's choice omits it, beside the columns that
+        identify a row. Scroll there once the change is shown."""
         self._brought_into_view = name
         if self.settings.columns and name not in self.settings.columns:
             shown = self.shown_columns()
@@ -170,7 +157,7 @@ class CheckpointTable(QTableView):
         self.scrollTo(self.rows.index(row, PLACE[name]))
 
     def fit_columns(self) -> None:
-        """Where none were chosen, hide as many as must be for the others to be whole."""
+        """Unless columns were chosen, hide as many as the others need to be whole."""
         self._crowded_out = frozenset()
         if self.settings.columns:
             return
@@ -189,7 +176,7 @@ class CheckpointTable(QTableView):
         self._is_arranging = False
 
     def size_columns(self) -> None:
-        """Widths that the font needs, or those that the user has set."""
+        """Set the widths that the font needs, or the user's own."""
         metrics = self.fontMetrics()
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
         header = self.horizontalHeader()
@@ -206,7 +193,7 @@ class CheckpointTable(QTableView):
 
     def _on_moved(self) -> None:
         if not self._is_arranging:
-            self._change(replace(self.settings, columns=self.wanted_columns()))
+            self._change(replace(self.settings, columns=self.chosen_columns()))
             self.arrange(self.settings)
 
     def _on_resized(self, number: int, before: int, width: int) -> None:
@@ -215,7 +202,7 @@ class CheckpointTable(QTableView):
         self._change(replace(self.settings, widths={**self.settings.widths, COLUMNS[number].name: max(8, width)}))
 
     def _is_stretched(self, number: int) -> bool:
-        """The last column takes what room there is: nobody chose that."""
+        """Whether the column is the last one, which fills the free room: its width is not the user's choice."""
         header = self.horizontalHeader()
         shown = [place for place in range(header.count()) if not self.isColumnHidden(header.logicalIndex(place))]
         return bool(shown) and header.visualIndex(number) == shown[-1]
@@ -226,14 +213,14 @@ class CheckpointTable(QTableView):
             self.arranged.emit(settings)
 
     def _apply_style(self, theme: Theme) -> None:
-        words, numbers = TextDelegate(self), NumberDelegate(self)
+        texts, numbers = TextDelegate(self), NumberDelegate(self)
         self.setItemDelegateForColumn(0, MarksCell(theme, self))
         for number, column in enumerate(COLUMNS):
             if number:
-                self.setItemDelegateForColumn(number, numbers if column.is_number else words)
+                self.setItemDelegateForColumn(number, numbers if column.is_number else texts)
         style_table(self, translate("Checkpoints", "Checkpoints"))
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        # Every row is as high as the others: Qt need not ask 100,000 of them.
+        # Every row is as high as the others: Qt need not ask all of them.
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.horizontalHeader()
         header.setSectionsMovable(True)
@@ -243,7 +230,7 @@ class CheckpointTable(QTableView):
 
 
 class TextDelegate(QStyledItemDelegate):
-    """Keeps words apart from the numbers to their left, which end where they begin."""
+    """Separates words from the numbers to their left, which end at the same edge."""
 
     def displayText(self, value: object, locale: QLocale | QLocale.Language) -> str:
         return f"{WORDS_INDENT}{value}"
@@ -270,17 +257,17 @@ class MarksCell(PaintedCell):
 
 
 def _unfilled(catalog: Catalog) -> frozenset[str]:
-    """Of the columns that are shown only where some checkpoint has something in them, those in which none has."""
-    filled = {"evaluated"} if bool(np.isfinite(catalog.number("evaluated_at")).any()) else set()
-    filled |= {name for name in ("name", "tags") if catalog.text(name).has_any()}
-    return WHERE_FILLED - filled
-
-
-_ELLIPSIS = "…"
+    """The columns of `WHERE_FILLED` in which no checkpoint has a value."""
+    has = {
+        "name": any(row.info.name for row in catalog),
+        "tags": any(row.info.tags for row in catalog),
+        "evaluated": any(row.evaluation is not None for row in catalog),
+    }
+    return frozenset(name for name in WHERE_FILLED if not has[name])
 
 
 class NumberDelegate(QStyledItemDelegate):
-    """Numbers that are whole in what is seen of their cell, or an ellipsis where there is room for that."""
+    """Shows numbers whole in the visible part of their cell, or an ellipsis if that fits."""
 
     def __init__(self, table: QTableView) -> None:
         super().__init__(table)
@@ -294,13 +281,13 @@ class NumberDelegate(QStyledItemDelegate):
             return
         option.rect = seen  # type: ignore[attr-defined]
         room = seen.width() - 2 * (self._table.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1)
-        texts = (option.text, _ELLIPSIS, "")  # type: ignore[attr-defined]
+        texts = (option.text, "…", "")  # type: ignore[attr-defined]
         metrics = option.fontMetrics  # type: ignore[attr-defined]
         option.text = next(text for text in texts if not text or metrics.horizontalAdvance(text) <= room)  # type: ignore[attr-defined]
 
 
 class SeenTitles(QHeaderView):
-    """Titles in what is seen of their sections."""
+    """Writes titles into the visible part of their sections."""
 
     def __init__(self, table: QTableView) -> None:
         super().__init__(Qt.Orientation.Horizontal, table)
@@ -311,7 +298,7 @@ class SeenTitles(QHeaderView):
 
 
 def keep_numbers_whole(table: QTableView) -> None:
-    """Paint all again whenever it is scrolled sideways: Qt moves what it has painted."""
+    """Repaint the whole table whenever it is scrolled sideways: Qt would move the painted pixels."""
     table.setHorizontalHeader(SeenTitles(table))
     scrolled = table.horizontalScrollBar().valueChanged
     scrolled.connect(lambda _value: table.viewport().update())

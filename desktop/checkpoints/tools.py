@@ -4,34 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.events import Severity
 from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.training.commands import ApplyRetention, HoldCheckpoints, TrainerCommand
+from core.training.commands import ApplyRetention, TrainerCommand
 from desktop.chart.widget import ChartWidget
-from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
-from desktop.checkpoints.compare_dialog import CompareDialog
-from desktop.checkpoints.exchange import CheckpointExchange, settings_with
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.previews import CheckpointPreviews
+from desktop.checkpoints.transfer import CheckpointTransfer, settings_with
 from desktop.dialogs.messages import open_dialog
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
 
+if TYPE_CHECKING:
+    from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
+    from desktop.checkpoints.compare_dialog import CompareDialog
+
 STEPS_COMPARED = 50_000
 
 
 class CheckpointTools(QObject):
-    """open_record: the record of a run, by its id."""
-
     def __init__(
         self,
         shell: Shell,
@@ -44,25 +45,23 @@ class CheckpointTools(QObject):
         open_record: Callable[[str], RecordReader],
         send: Callable[[TrainerCommand], object],
     ) -> None:
+        """open_record: the record of a run, by its id."""
         super().__init__(shell.window)
         self._shell, self._state, self._database, self._clock = shell, state, database, state.clock
         self._source, self._panel = source, panel
         self._open_record, self._send = open_record, send
         self.previews = CheckpointPreviews(shell, chart, state, source, panel, send)
-        self.exchange = CheckpointExchange(shell, state, source, panel, database, folder)
+        self.transfer = CheckpointTransfer(shell, state, source, panel, database, folder)
         panel.compare_requested.connect(self.compare)
         panel.clean_up_requested.connect(self.ask_for_rules)
         shell.settings.changed.connect(self._on_settings)
         self._rules = shell.settings.current.checkpoints
-        source.held_changed.connect(self._hold)
-
-    @Slot(object)
-    def _hold(self, ids: tuple[str, ...]) -> None:
-        self._send(HoldCheckpoints(ids))
 
     @Slot(object)
     def compare(self, kept: Sequence[CheckpointRow]) -> CompareDialog | None:
         """Open these side by side. None, with a notice, if the database cannot be read."""
+        from desktop.checkpoints.compare_dialog import CompareDialog  # noqa: PLC0415 - after the first paint
+
         try:
             settings = [settings_with(self._database.db, each.info) for each in kept]
             run_ids = {each.info.run_id for each in kept}
@@ -78,14 +77,18 @@ class CheckpointTools(QObject):
     @Slot()
     def ask_for_rules(self) -> CleanUpDialog:
         """Show the rules of a clean-up, and which checkpoints of the watched run it would delete."""
+        from desktop.checkpoints.clean_up_dialog import CleanUpDialog  # noqa: PLC0415 - after the first paint
+
         dialog = CleanUpDialog(self._clean_up_data, self._shell.settings.current.checkpoints, self._shell.window)
         dialog.kept_by.connect(self._apply_retention)
         state, source = self._state, self._source
-        for change in (source.changed, source.held_changed, state.status_changed, state.diagnosis_changed):
+        for change in (source.changed, state.status_changed, state.diagnosis_changed):
             change.connect(dialog.refresh)
         return open_dialog(dialog)
 
     def _clean_up_data(self) -> CleanUpData:
+        from desktop.checkpoints.clean_up_dialog import CleanUpData  # noqa: PLC0415 - after the first paint
+
         diagnosis = self._state.diagnosis
         way = None if diagnosis is None else diagnosis.recovery
         return CleanUpData(
@@ -93,7 +96,7 @@ class CheckpointTools(QObject):
             self._clock.now_ms(),
             is_training=self._state.has_answering_trainer,
             offered=None if way is None else way.checkpoint_id,
-            held=self._source.held,
+            held=self.previews.ids,
         )
 
     @Slot(object, bool)
@@ -103,7 +106,6 @@ class CheckpointTools(QObject):
             self._send(ApplyRetention(rules, at_once=True))
 
     def _on_settings(self) -> None:
-        """Changed rules hold at once."""
         rules = self._shell.settings.current.checkpoints
         if rules != self._rules:
             self._rules = rules

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from functools import partial
-from typing import Any
 
 import click
 
@@ -14,7 +13,7 @@ from core.domain.clock import SystemClock
 from core.domain.counts import counted
 from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
-from core.market.history.moments import moment_text, parse_moment
+from core.market.history.utc_times import moment_text, parse_moment
 from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
@@ -54,12 +53,16 @@ def backfill(
         open_venue = partial(CcxtVenue, market, context.urls, _REQUEST_S)
         job = Backfill(market, history.store, history.holes, history.writer, SystemClock(), open_venue, history)
         report = asyncio.run(_run(job, span_ms, ask_again))
-    print_json(_account(market, report)) if context.as_json else click.echo(_sentence(market, report))
+    if context.as_json:
+        named = {"venue": market.venue, "symbol": market.symbol, "interval": str(market.interval)}
+        fields = dataclasses.asdict(report)
+        print_json({**named, **fields.pop("span"), **fields})
+    else:
+        click.echo(_sentence(market, report))
 
 
 async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool) -> BackfillReport:
-    """A signal ends it between two pages."""
-    task = asyncio.ensure_future(job.run(*span_ms, asks_again=asks_again))
+    task = asyncio.ensure_future(job.run(*span_ms, retries_absent=asks_again))
     try:
         with stopped_by_signals(task.cancel):
             return await task
@@ -70,22 +73,12 @@ async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool)
         ) from None
 
 
-def _account(market: Market, report: BackfillReport) -> dict[str, Any]:
-    fields = dataclasses.asdict(report)
-    span = fields.pop("span")
-    named = {"venue": market.venue, "symbol": market.symbol, "interval": str(market.interval)}
-    return {**named, "first_ms": span["first_ms"], "stop_ms": span["stop_ms"], **fields}
-
-
 def _sentence(market: Market, report: BackfillReport) -> str:
     span = f"{moment_text(report.span.first_ms)} to {moment_text(report.span.stop_ms)} UTC"
     if report.wanted == 0:
         parts = [f"Nothing was missing of {market}, {span}."]
     else:
         parts = [f"{report.stored:,} of {report.wanted:,} missing candles of {market} stored, {span}."]
-    if report.rechecked:
-        were = counted(report.rechecked, "candle")
-        parts.append(f"An earlier version had recorded {were} as absent without proof; the exchange was asked again.")
     if report.all_absent:
         now = f" ({report.absent:,} newly found)" if report.absent else ""
         stay = "it stays" if report.all_absent == 1 else "they stay"

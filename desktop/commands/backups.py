@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from core.domain.clock import SystemClock
 from core.storage.backup_record import Backup, list_backups, verify
 from core.storage.backups import make_backup
 from core.storage.ownership import own
-from core.storage.recovering import moment, restore, what_is_missing
+from core.storage.recovering import missing_data_notice, moment, restore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, report_whole, with_stored_context
@@ -34,12 +33,12 @@ def list_(context: Context) -> None:
         print_json({"backups": [_facts(backup) for backup in known]})
         return
     table = Table(box=None, pad_edge=False)
-    for title in ("Backup", "Made", "Size", "Rows", "Checkpoints"):
+    for title in ("Backup", "Made", "Size", "Candles and steps"):
         table.add_column(title, justify="left" if title in ("Backup", "Made") else "right")
     for backup in known:
         record = backup.record
         size = f"{record.size_bytes / 1e6:.1f} MB"
-        table.add_row(backup.name, moment(record.made_at_ms), size, f"{backup.rows:,}", f"{len(record.checkpoints)}")
+        table.add_row(backup.name, moment(record.made_at_ms), size, f"{record.rows:,}")
     print_whole(table if known else "No backup yet.")
 
 
@@ -54,14 +53,16 @@ def make(context: Context) -> None:
     if context.as_json:
         print_json(_facts(made))
     else:
-        click.echo(f"{made.folder}: verified, {made.record.size_bytes / 1e6:.1f} MB, {made.rows:,} rows.")
+        click.echo(
+            f"{made.folder}: verified, {made.record.size_bytes / 1e6:.1f} MB, {made.record.rows:,} candles and steps."
+        )
 
 
 @backups.command("verify")
 @common_options
 @with_stored_context
 def verify_(context: Context) -> None:
-    """Check every backup against its recorded size and SHA-256. Exit code 1 if one differs."""
+    """Check every backup against its recorded SHA-256. Exit code 1 if one differs."""
     known = list_backups(context.folder.backups)
     faults = {backup.name: fault for backup in known if (fault := verify(backup)) is not None}
     report_whole(context, "backups", len(known), faults)
@@ -87,7 +88,7 @@ def restore_(context: Context, name: str | None) -> None:
     click.echo(f"The backup of {moment(restored.backup.record.made_at_ms)} is the database now.")
     if restored.kept is not None:
         click.echo(f"The former one was kept as {restored.kept}.")
-    click.echo(what_is_missing(restored))
+    click.echo(missing_data_notice(restored))
 
 
 def _chosen(context: Context, name: str | None) -> Backup:
@@ -100,5 +101,4 @@ def _chosen(context: Context, name: str | None) -> Backup:
 
 
 def _facts(backup: Backup) -> dict[str, Any]:
-    facts = dataclasses.asdict(backup.record)
-    return {"name": backup.name, "folder": str(backup.folder), **facts}
+    return {"name": backup.name, "folder": str(backup.folder), **backup.record.model_dump()}

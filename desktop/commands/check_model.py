@@ -1,4 +1,4 @@
-"""`ghostcandle check-model MODEL`: try a model that is brought along, before a run depends on it."""
+"""`ghostcandle check-model MODEL`: try a user's own model before a run depends on it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from core.domain.clock import SystemClock
-from core.market.history.files import read_candle_file, sample_file
+from core.market.history.candle_file import read_candle_file, sample_file
 from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
 from desktop.commands.errors import UserError
@@ -28,19 +28,19 @@ _STYLES = {"passed": "green", "failed": "red", "note": "yellow"}
 
 
 @click.command("check-model")
-@click.argument("wanted", metavar="MODEL")
+@click.argument("name", metavar="MODEL")
 @click.option("--file", "candle_file", type=click.Path(path_type=Path), help="Candle file to use, not the sample.")
 @click.option(
     "--candles", "count", type=click.IntRange(120), default=_CANDLES, show_default=True, help="Number of candles."
 )
 @common_options
 @with_context
-def check_model(context: Context, wanted: str, candle_file: Path | None, count: int) -> None:
+def check_model(context: Context, name: str, candle_file: Path | None, count: int) -> None:
     """Check a model before a run uses it: shapes, repeatability, restarts, speed, and whether it sees the future.
 
     MODEL is given as for --model. Exit code 1 if a check fails. Without --seed the seed is 0.
     """
-    model = absolute(wanted)
+    model = absolute(name)
     checks = _checks(context, model, candle_file, count)
     ok = all(check.passed or not check.is_required for check in checks)
     if context.as_json:
@@ -66,12 +66,13 @@ def _checks(context: Context, model: str, candle_file: Path | None, count: int) 
         raise UserError(f"{len(file.candles)} candles are too few to check a model; give {FEWEST_CANDLES} or more.", 2)
     training = context.settings.training
     settings = dataclasses.replace(context.settings, training=dataclasses.replace(training, seed=training.seed or 0))
+
+    def report_part(name: str) -> None:
+        if context.lines is not None:
+            context.lines.start_part(name)
+        elif not context.as_json:
+            click.echo(f"{name} ...", err=True)
+
     subject = Subject(model, list(file.candles[:count]), file.interval, candle_file, settings)
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
-        return check_model(subject, Path(folder), SystemClock(), _say_on_stderr(context))
-
-
-def _say_on_stderr(context: Context) -> Any:
-    if context.lines is not None:
-        return context.lines.start_part
-    return (lambda words: None) if context.as_json else (lambda words: click.echo(f"{words} ...", err=True))
+        return check_model(subject, Path(folder), SystemClock(), report_part)

@@ -67,7 +67,7 @@ def show_(context: Context, checkpoint_id: str) -> None:
 @common_options
 @with_stored_context
 def verify_(context: Context) -> None:
-    """Check every file: its recorded SHA-256, and that its weights are whole and finite. Exit code 1 if one is not."""
+    """Compare every file with its recorded SHA-256. Exit code 1 if one differs."""
     known = _all(context.folder)
     faults = {info.checkpoint_id: verify(context.folder.absolute(info.file), info.sha256) for info in known}
     report_whole(context, "checkpoints", len(known), {id_: fault for id_, fault in faults.items() if fault})

@@ -34,7 +34,6 @@ _COMMANDS = {
     "share": ("desktop.commands.share", "share", "Write a run's record as one page to share."),
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),
     "backups": ("desktop.commands.backups", "backups", "List, make, verify and restore backups of the database."),
-    "bench": ("desktop.commands.bench", "bench", "Measure how fast training is on this machine."),
     "doctor": ("desktop.commands.doctor", "doctor", "Check this machine, and say how to fix what is wrong."),
     "selftest": ("desktop.commands.selftest", "selftest", "Test each part once: trainer, checkpoint, window, ccxt."),
 }
@@ -93,29 +92,24 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report_fault(error: Exception, as_json: bool) -> int:
-    """A mistake of ours: its traceback goes to the log file, or where there is none yet, to stderr."""
+    """A mistake of ours: its traceback goes to the log file, or to stderr if there is none yet."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         _log.info("The command ended with an error.", exc_info=error)
         _print_error(f"There is no room left on the disk ({error}). Make room, and try again.", as_json)
-        _drop_unwritable()
+        try:
+            sys.stdout.flush()
+        except OSError:  # Python writes the rest again at exit, and if that fails ends with 120
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     file = next((handler for handler in _log.handlers if isinstance(handler, logging.FileHandler)), None)
     if file is None:
         traceback.print_exception(error)
         where = "on stderr"
     else:
-        _log.info("The command ended with an error.", exc_info=error)  # info: what is worse is shown on stderr too
+        _log.info("The command ended with an error.", exc_info=error)  # info: graver levels are shown on stderr too
         where = f"in {file.baseFilename}"
     _print_error(f"Ghostcandle made a mistake ({type(error).__name__}: {error}). The details are {where}.", as_json)
     return 1
-
-
-def _drop_unwritable() -> None:
-    """Of what a full disk behind stdout refused: Python writes it again at exit, and if that fails ends with 120."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_error(sentence: str, as_json: bool) -> None:

@@ -10,14 +10,16 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.machinery import PathFinder
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 
 import click
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
@@ -25,10 +27,9 @@ from rich.text import Text
 from core.machine.cuda_setup import CudaFacts, Gpu, case_of, facts_from, filled_in
 from core.settings import tree as settings_file
 from core.storage.database import open_database
-from core.storage.errors import OlderDatabaseError, StorageError
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from desktop.commands.options import common_options, data_folder, print_json
-from desktop.commands.requirements import misfits, required_packages, required_python
 
 _OWN_NAMES = ("core", "desktop", "models", "resources")
 _FEWEST_FREE_BYTES = 2 * 1024**3
@@ -36,89 +37,100 @@ _TORCH_WITHIN_S = 120.0
 _SOURCE = Path(__file__).resolve().parents[2]
 _SETUP = "In a checkout, run:\n    make setup"
 _CPU_MEANWHILE = "Ghostcandle works now, on the CPU. To use the GPU, do this."
-_OTHER_DEVICE = "hoose --device cpu, or auto."
+_OTHER_DEVICE = "Choose --device cpu, or auto."
+_OTHER_DEVICE_MEANWHILE = "Until then, choose --device cpu, or auto."
 
 
 class State(StrEnum):
-    """How a finding is."""
-
     OK = "ok"
     WARN = "warn"
     BAD = "bad"
 
 
+_STYLES = {State.OK: "green", State.WARN: "yellow", State.BAD: "red"}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `advice` is empty where there is nothing to do; its indented lines are commands."""
+    """The result of one check. `advice` is empty if there is nothing to do; its indented lines are commands."""
 
     name: str
     state: State
     what: str
     advice: str = ""
     details: str = ""
-    """What helps somebody who asks further, such as torch's own reason."""
+    """Further information for support, such as torch's own reason."""
 
 
 def collect(folder: DataFolder, device: str | None = None) -> list[Finding]:
-    """Look at everything. Takes a few seconds: torch is asked in a separate process.
-
-    device: the one that training is to use; without it, the settings'.
-    """
+    """Run all checks. Takes a few seconds: torch is asked in a separate process. device: the training device; None: the
+    settings'."""
     settings, warnings = settings_file.load(folder.settings)
-    wanted = device or settings.training.device
-    looks: tuple[Callable[[], Finding], ...] = (
-        _python,
-        _packages,
-        _qt,
-        _display,
-        _libraries,
-        _fonts,
-        lambda: _torch(wanted),
-        _ccxt,
-        _own_names,
-        lambda: _data_folder(folder),
-        lambda: _settings(warnings),
-        lambda: _database(folder),
-    )
-    return [*_build(), *(look() for look in looks)]
-
-
-def _build() -> Iterator[Finding]:
-    """What the packaged program says of itself; nothing in a checkout."""
-    path = Path(sys.executable).parent / "BUILD_INFO.json"
-    if getattr(sys, "frozen", False) and path.exists():
-        info = json.loads(path.read_text(encoding="utf-8"))
-        yield Finding("Package", State.OK, f"Ghostcandle {info['version']}, torch for {info['torch_build']}")
+    findings = []
+    build_info = Path(sys.executable).parent / "BUILD_INFO.json"
+    if getattr(sys, "frozen", False) and build_info.exists():
+        info = json.loads(build_info.read_text(encoding="utf-8"))
+        what = f"Ghostcandle {info['version']}, torch for {info['torch_build']}"
+        findings.append(Finding("Package", State.OK, what))
+    return [
+        *findings,
+        _python(),
+        _packages(),
+        _qt(),
+        _display(),
+        _libraries(),
+        _fonts(),
+        _torch(device or settings.training.device),
+        _ccxt(),
+        _own_names(),
+        _data_folder(folder),
+        _settings(warnings),
+        _database(folder),
+    ]
 
 
 def _python() -> Finding:
     what = f"{platform.python_version()} on {platform.system()} {platform.release()} ({platform.machine()})"
-    required = required_python()
+    required = SpecifierSet(metadata("ghostcandle")["Requires-Python"] or "")
     if required.contains(platform.python_version(), prereleases=True):
         return Finding("Python", State.OK, what)
     return Finding("Python", State.BAD, what, f"Python {required} is needed. {_SETUP}")
 
 
 def _packages() -> Finding:
-    """By the metadata of each, which the packaged program does not have."""
-    wrong = [] if getattr(sys, "frozen", False) else list(misfits(required_packages()))
+    """Compares versions by package metadata, which the packaged program lacks."""
+    wrong = [] if getattr(sys, "frozen", False) else list(misfits(requires("ghostcandle") or []))
     if wrong:
         return Finding("Packages", State.WARN, "; ".join(wrong), _SETUP)
     return Finding("Packages", State.OK, "as the program needs them")
 
 
+def misfits(requirements: Iterable[str]) -> Iterator[str]:
+    """Packages that are missing or outside their range. Extras, and packages for other Pythons and systems, are not
+    checked."""
+    for requirement in map(Requirement, requirements):
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            found = version(requirement.name)
+        except PackageNotFoundError:
+            yield f"{requirement.name} is not installed"
+            continue
+        if not requirement.specifier.contains(found, prereleases=True):
+            yield f"{requirement.name} is {found}, and {requirement.specifier} is needed"
+
+
 def _qt() -> Finding:
     try:
-        import PySide6  # noqa: PLC0415 - the doctor also runs where it is broken
+        import PySide6  # noqa: PLC0415 - the doctor also runs when it is broken
         from PySide6 import QtWidgets  # noqa: F401, PLC0415
     except ImportError as error:
         return Finding("Qt", State.BAD, f"cannot be loaded ({error})", _SETUP)
-    found = str(PySide6.__version__)
-    what = f"PySide6 {found}, platforms: {', '.join(sorted(_platform_plugins())) or 'none'}"
-    wanted = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0]
-    if wanted and wanted not in _platform_plugins():
+    what = f"PySide6 {PySide6.__version__}, platforms: {', '.join(sorted(_platform_plugins())) or 'none'}"
+    requested = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0]
+    if requested and requested not in _platform_plugins():
         advice = "Unset QT_QPA_PLATFORM, or name one of these."
-        return Finding("Qt", State.BAD, f"{what}; QT_QPA_PLATFORM asks for {wanted}", advice)
+        return Finding("Qt", State.BAD, f"{what}; QT_QPA_PLATFORM asks for {requested}", advice)
     return Finding("Qt", State.OK, what)
 
 
@@ -142,19 +154,19 @@ def _display() -> Finding:
 
 
 def _libraries() -> Finding:
-    """By loading Qt's X11 plugin: the system names what it cannot find."""
+    """Loads Qt's X11 plugin: the system names a missing library."""
     if not sys.platform.startswith("linux"):
         return Finding("System libraries", State.OK, "come with Qt on this system")
     try:
         ctypes.CDLL(str(_platform_plugins()["xcb"]))
     except (ImportError, KeyError, OSError) as error:
         advice = "In a checkout, this installs them, or prints the command for it:\n    make setup"
-        return Finding("System libraries", State.WARN, "not all there", advice, str(error))
+        return Finding("System libraries", State.WARN, "some missing", advice, str(error))
     return Finding("System libraries", State.OK, "all that Qt needs for X11")
 
 
 def _fonts() -> Finding:
-    """Asked of fontconfig, as Qt does: a font database of Qt's would need an application object in this process."""
+    """Asks fontconfig, as Qt does: Qt's own font database would need an application object in this process."""
     if not sys.platform.startswith("linux"):
         return Finding("Fonts", State.OK, "those of this system")
     try:
@@ -176,7 +188,8 @@ def _count_fonts(fontconfig: ctypes.CDLL) -> int:
 
 
 def _torch(requested: str) -> Finding:
-    """As training asks, in a child process, so that this one does not import torch; the package has no other Python."""
+    """Checks torch as training does, in a child process, so that this one does not import it; the packaged program has
+    no other Python."""
     try:
         facts = _facts_in_process(requested) if getattr(sys, "frozen", False) else _facts_from_child(requested)
     except subprocess.TimeoutExpired:
@@ -190,7 +203,10 @@ def _torch(requested: str) -> Finding:
 def _gpu_finding(facts: CudaFacts, requested: str) -> Finding:
     case, details = case_of(facts), _details(facts)
     if not facts.reason:
-        return Finding("torch", State.OK, f"{facts.torch}; {_working_gpu(facts)}", details=details)
+        gpus = [_gpu_text(gpu) for gpu in facts.gpus if facts.label.endswith(gpu.name)]
+        parts = [facts.torch, f"CUDA: {gpus[0]}" if gpus else facts.label]
+        parts += [f"driver {facts.driver}"] if facts.driver else []
+        return Finding("torch", State.OK, "; ".join(parts), details=details)
     problem = f"{facts.torch}; {filled_in(case.problem, facts)}"
     if requested == "cpu" or (requested == "auto" and (case.is_fine or not facts.has_gpu)):
         return Finding("torch", State.OK, f"{problem}; training runs on the CPU", details=details)
@@ -198,16 +214,10 @@ def _gpu_finding(facts: CudaFacts, requested: str) -> Finding:
     if requested == "auto":
         return Finding("torch", State.WARN, problem, f"{_CPU_MEANWHILE}\n{advice}", details)
     if case.is_fine:
-        advice = f"C{_OTHER_DEVICE}"
+        advice = _OTHER_DEVICE
     elif not facts.usable:
-        advice += f"\nUntil then, c{_OTHER_DEVICE}"
+        advice += f"\n{_OTHER_DEVICE_MEANWHILE}"
     return Finding("torch", State.BAD, problem, advice, details)
-
-
-def _working_gpu(facts: CudaFacts) -> str:
-    names = [_gpu_text(gpu) for gpu in facts.gpus if facts.label.endswith(gpu.name)]
-    driver = [f"driver {facts.driver}"] if facts.driver else []
-    return "; ".join([f"CUDA: {names[0]}" if names else facts.label, *driver])
 
 
 def _details(facts: CudaFacts) -> str:
@@ -286,14 +296,9 @@ def _database(folder: DataFolder) -> Finding:
         if not folder.database.exists():
             return Finding("Database", State.OK, "none yet: it is made at the first start")
         open_database(folder.database, readonly=True, quick_check=True).close()
-    except OlderDatabaseError as error:
-        return Finding("Database", State.WARN, "of an older version", str(error))
     except (OSError, StorageError) as error:
         return Finding("Database", State.BAD, "not usable", str(error))
     return Finding("Database", State.OK, f"whole, {folder.database.stat().st_size / 1e6:.1f} MB")
-
-
-_STYLES = {State.OK: "green", State.WARN: "yellow", State.BAD: "red"}
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Errors that end a command with a sentence instead of a traceback, and which of several processes says it."""
+"""Errors that end a command with a sentence instead of a traceback, and the choice of the process that prints it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ INTERRUPTED = 130
 
 
 class UserError(Exception):
-    """What the user can mend. The message is a whole sentence; `exit_code` is the process's."""
+    """An error that the user can mend. The message is a whole sentence; `exit_code` is the process's."""
 
     def __init__(self, sentence: str, exit_code: int = 1) -> None:
         super().__init__(sentence)
@@ -28,6 +28,6 @@ def wrong_usage(*kinds: type[Exception]) -> Iterator[None]:
 
 
 def speaks() -> bool:
-    """Of the processes that torchrun starts only the first prints: what is wrong is wrong in all of them, and stdout
+    """Whether this process prints: of torchrun's processes only the first, as errors are the same in all, and stdout
     takes one object."""
     return "WORLD_SIZE" not in os.environ or os.environ.get("RANK", "0") == "0"

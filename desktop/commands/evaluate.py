@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from core.domain.candle import FILE_VENUE
-from core.evaluation.details import Timeline, evaluate_run, timeline_of
+from core.evaluation.details import evaluate_run, timeline_of
 from core.evaluation.report.page import page
 from core.files.durable import write_durably
 from core.storage.database import open_database
@@ -62,9 +61,7 @@ def evaluate(
 
     Without --seed the seed is 0, so that two evaluations agree.
     """
-    trade_cost = (
-        context.settings.paper.of(FILE_VENUE).of_a_trade if trade_cost_bp is None else _BASIS_POINT * trade_cost_bp
-    )
+    trade_cost = context.settings.paper.of_a_trade if trade_cost_bp is None else _BASIS_POINT * trade_cost_bp
     if together:
         if report is not None or checkpoint is not None or frozen or count_seen:
             raise UserError(
@@ -89,24 +86,18 @@ def evaluate(
         start, description = starting_point(chosen, candle_file, count, counts_seen=count_seen, learns=not frozen)
         beginning = {"checkpoint": description}
     with run_over(context, files, count, start) as (replayed, of_run):
-        summary = {"file": candle_file.name, **beginning, **of_run}
-        found, timeline = _evaluated(replayed, summary["run_id"], trade_cost, has_timeline=report is not None)
-    summary |= found
+        summary: dict[str, Any] = {"file": candle_file.name, **beginning, **of_run}
+        with closing(open_database(replayed.folder.database, readonly=True)) as db:
+            run, horizons = RunStore(db).get(summary["run_id"]), context.settings.model.horizons
+            summary |= evaluate_run(db, run, horizons, trade_cost)
+            timeline = None if report is None else timeline_of(db, run, horizons)
     print_json(summary) if context.as_json else print_evaluation(summary)
     if report is not None and timeline is not None:
         _write_report(report, page(summary, timeline))
 
 
-def _evaluated(
-    context: Context, run_id: str, trade_cost: float, *, has_timeline: bool
-) -> tuple[dict[str, Any], Timeline | None]:
-    with closing(open_database(context.folder.database, readonly=True)) as db:
-        run, horizons = RunStore(db).get(run_id), context.settings.model.horizons
-        return evaluate_run(db, run, horizons, trade_cost), timeline_of(db, run, horizons) if has_timeline else None
-
-
 def check_page(name: str, page: Path) -> None:
-    """Before the work of many minutes. name: of the option or argument. Raises UserError."""
+    """Check the page's path before many minutes of work. name: of the option or argument. Raises UserError."""
     if page.is_dir():
         raise UserError(f"{name} {page} is a folder; name a file to write the page to.", 2)
     if not page.parent.is_dir():
@@ -118,7 +109,7 @@ def check_page(name: str, page: Path) -> None:
 
 
 def _write_report(report: Path, text: str) -> None:
-    """The figures have been printed by now, so what goes wrong here is said on stderr alone."""
+    """The figures have been printed by now, so errors are reported on stderr alone."""
     try:
         write_durably(report, text.encode(), is_private=False)
     except OSError as error:

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 from core.evaluation.details import evaluate_run
 from core.evaluation.pooled import summarise_together
 from core.files.durable import sha256_of
-from core.market.history.source import require_readable
+from core.market.history.open_file import require_readable
 from core.market.shown_names import file_symbol
 from core.storage.database import open_database
 from core.storage.runs import RunStore
@@ -22,14 +22,15 @@ from desktop.commands.evaluation_run import run_over
 
 _OF_RUN = ("steps_per_s", "wall_s", "notices")
 _OF_MODEL = ("steps", "loss", "checkpoints", *_OF_RUN)
-"""What is the same under each file, so that each has all that `evaluate` finds for it alone."""
+"""Fields that are repeated under each file, so that each has all that `evaluate` finds for it alone."""
 
 
 def evaluate_together(context: Context, files: Sequence[Path], count: int | None, trade_cost: float) -> dict[str, Any]:
-    """What `evaluate` finds, under each file's name, and under "pooled" all files as one. Raises UserError,
+    """The results of `evaluate`, under each file's name, and under "pooled" all files as one. Raises UserError,
     CandleFileError and StorageError.
 
-    count: only the first so many candles of each file. trade_cost: of the paper scores, as a share of a trade's value.
+    count: the number of candles used of each file, from its start. trade_cost: of the paper scores, as a share of a
+    trade's value.
     """
     names = _names(files)
     with (

@@ -22,10 +22,10 @@ from desktop.commands.headless import run_headless
 def run_over(
     context: Context, files: Sequence[Path], count: int | None, start: StartingPoint | None = None
 ) -> Iterator[tuple[Context, dict[str, Any]]]:
-    """Replay the files once at full speed, several for one model. Gives the context of that run, and its summary; it is
-    deleted afterwards. Raises UserError if it, or the block, was stopped.
+    """Replay the files once at full speed, several for one model. Yields the context of that run, and its summary; the
+    run is deleted afterwards. Raises UserError if it, or the block, was stopped.
 
-    count: only the first so many candles of each file.
+    count: the number of candles used of each file, from its start.
     """
     whole, named = ("file", files[0].name) if len(files) == 1 else ("files", f"{len(files)} files")
     stopped = f"Stopped before the end of the {whole}; nothing was judged and nothing written."
@@ -53,12 +53,12 @@ def run_over(
 
 
 def _interrupt() -> None:
-    """As Ctrl+C does it, so that the temporary folder goes."""
+    """Interrupts like Ctrl+C, so that the temporary folder is deleted."""
     raise KeyboardInterrupt
 
 
 def _judged(settings: Settings) -> Settings:
-    """The same, with a seed, so that two evaluations agree, and keeping all that is judged."""
+    """A copy with a seed, so that two evaluations agree, and with all judged records retained."""
     training, record = settings.training, settings.record
     return dataclasses.replace(
         settings,

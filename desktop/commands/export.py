@@ -11,8 +11,8 @@ from core.domain.candle import Market
 from core.domain.events import JobProgress
 from core.domain.spans import TimeSpan
 from core.market.history.errors import HistoryError
-from core.market.history.exporting import export_candles
-from core.market.history.moments import parse_moment
+from core.market.history.export import export_candles
+from core.market.history.utc_times import parse_moment
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
@@ -94,7 +94,7 @@ def _export_candles(context: Context, file: Path, overwrite: bool, options: dict
             raise HistoryError(f"Nothing is stored in {context.folder.root} yet.")
 
         def show_progress(done: int) -> None:
-            progress.show(JobProgress(title, title, done, 0))
+            progress.apply(JobProgress(title, title, done, 0))
 
         count = export_candles(store, market, span, file, overwrites=overwrite, on_progress=show_progress)
     if context.as_json:

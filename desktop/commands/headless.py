@@ -20,7 +20,7 @@ from core.market.feeds.many import play_together
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from core.storage.ownership import LeftBehind, own
+from core.storage.ownership import FolderOwner, own
 from core.storage.recovering import moment, open_or_recover
 from core.storage.runs import RunStore
 from core.training.hosting.headless import HeadlessRun
@@ -54,17 +54,19 @@ def headless(context: Context) -> None:
 def run_headless(context: Context, stopped: str | None = None, *, evaluated: str = "") -> dict[str, Any]:
     """Run to the end and return the summary. Raises the errors that `with_context` turns into sentences.
 
-    stopped: what is said where it was interrupted; None: what has been learned by then is summed up all the same, also
-    where one of several feeds has failed. evaluated: the file, or how many, that a copy is
-    evaluated on; shown with the progress.
+    stopped: the message of an interrupted run; None: the summary covers the part until then, also if one of several
+    feeds has failed. evaluated: the file, or how many, that a copy is evaluated on; shown with the progress.
     """
     with own(context.folder, "headless") as owner:
         incidents = [] if owner.left_behind is None else [_unclean_end(owner.left_behind)]
         opened = open_or_recover(context.folder)
         opened.db.close()
         if opened.notice is not None:
-            incidents.append(_recovery(opened.notice))
-        for incident in incidents:  # on stderr and in the log, whatever is shown
+            cost = "Everything written since the last backup; everything in the database if there was none."
+            kind, now_ms = IncidentKind.DATABASE_DAMAGED, SystemClock().now_ms()
+            done = "The run continues."
+            incidents.append(Incident(None, now_ms, Severity.ERROR, kind, opened.notice, done, cost))
+        for incident in incidents:  # on stderr and in the log in any case
             _log.warning("%s %s", incident.what_happened, incident.what_was_done)
         is_shown = not context.as_json
         with TerminalProgress(is_shown, context.lines, evaluated=evaluated) as progress:
@@ -73,7 +75,7 @@ def run_headless(context: Context, stopped: str | None = None, *, evaluated: str
         return summary
 
 
-def _unclean_end(left: LeftBehind) -> Incident:
+def _unclean_end(left: FolderOwner) -> Incident:
     return Incident(
         None,
         SystemClock().now_ms(),
@@ -82,13 +84,6 @@ def _unclean_end(left: LeftBehind) -> Incident:
         f"The {left.role} that was started at {moment(left.since_ms)} (process {left.pid}) did not end by itself.",
         "The run continues from the newest whole checkpoint.",
         "Steps since that checkpoint are done again. No stored forecast and no score is lost.",
-    )
-
-
-def _recovery(notice: str) -> Incident:
-    cost = "Everything written since the last backup; everything in the database if there was none."
-    return Incident(
-        None, SystemClock().now_ms(), Severity.ERROR, IncidentKind.DATABASE_DAMAGED, notice, "The run continues.", cost
     )
 
 
@@ -102,34 +97,34 @@ async def _run(
     root, settings = context.folder.root, context.settings
     spec = SessionSpec(root, first, settings, context.new_run, context.start, tuple(others))
 
-    def take_feed(status: FeedStatus) -> None:
-        progress.take_feed(status)
+    def show_feed(status: FeedStatus) -> None:
+        progress.show_feed(status)
         if stopped is not None and status.state is FeedState.FAILED:
             run.stop()  # nothing will be judged
 
-    run = HeadlessRun(list(feeds.values()), spec, clock, progress.take_batch, take_feed)
+    run = HeadlessRun(list(feeds.values()), spec, clock, progress.apply_batch, show_feed)
     run.record(incidents)
     with stopped_by_signals(run.stop):  # a last checkpoint is written first
         await run.run()
         if run.failure is not None:
             raise UserError(run.failure)
         if stopped is not None and run.feed_failures:
-            raise UserError(run.feed_failures[min(run.feed_failures)])
+            raise UserError(next(iter(run.feed_failures.values())))
         if stopped is not None and run.is_stopped:
             raise UserError(stopped, INTERRUPTED)
         return _summary(context, spec, progress, clock.monotonic_s() - started_s)
 
 
 async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> dict[Market, Feed]:
-    """In the order of their markets; of several none is replaced by the sample. Raises UserError, FeedError and
-    CandleFileError."""
+    """The feeds in the order of their markets; only a single one may be replaced by the sample. Raises UserError,
+    FeedError and CandleFileError."""
     first = context.settings.market
-    wanted = (first, *context.others)
+    requested = (first, *context.others)
     if context.others and first.feed not in ("replay", "stored"):
         with wrong_usage(FeedError):
-            markets = [market_of(each) for each in wanted]
+            markets = [market_of(each) for each in requested]
         return open_as_set(_ordered(markets), first, clock, context.candles, context.urls)
-    feeds = [await _feed(context, clock, progress, each) for each in wanted]
+    feeds = [await _feed(context, clock, progress, each) for each in requested]
     if context.others and first.feed == "replay":
         with wrong_usage(FeedError):
             play_together(feeds)

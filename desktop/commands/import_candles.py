@@ -13,11 +13,12 @@ from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import SystemClock
 from core.domain.plain_text import plain
 from core.domain.time_zones import find
+from core.market.history.candle_table import CandleTable, ReadOptions
 from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
 from core.market.history.forms.form import Stamp
-from core.market.history.importing import ImportPlan, plan_import
-from core.market.history.naming import suggested_symbol, symbol_of, venue_of
-from core.market.history.reading import CandleTable, ReadOptions, read_candle_table
+from core.market.history.guess_market import suggested_symbol, symbol_of, venue_of
+from core.market.history.import_plan import ImportPlan, plan_import
+from core.market.history.read import read_candle_table
 from core.market.symbols import known_venues
 from core.storage.candles import CandleStore
 from core.storage.folder import DataFolder
@@ -30,7 +31,7 @@ from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.text import print_pairs
 
 _NO_ZONES = ("local", "exchange")
-"""They are zones for the chart alone."""
+"""These are zones for the chart alone."""
 
 
 @click.command("import")
@@ -52,8 +53,8 @@ def import_candles(files: tuple[Path, ...], *, forms: bool, **options: Any) -> N
     """Read candles from CSV or JSON (also in .gz, .zip and .zst), Feather or Parquet; trades become candles of
     --interval.
 
-    What the name and the rows do not tell has to be named, but for a dry run. Each file is stored whole or not at all;
-    candles that are stored already stay as they are. Exit code 1 where a file cannot be used.
+    Name what the file's name and rows do not show, except for a dry run. Each file is stored whole or not at all;
+    candles that are stored already stay as they are. Exit code 1 if a file cannot be used.
     """
     if forms:  # makes no data folder
         print_forms(as_json=options["as_json"])
@@ -64,18 +65,18 @@ def import_candles(files: tuple[Path, ...], *, forms: bool, **options: Any) -> N
 
 
 @with_context
-def _import_files(context: Context, files: tuple[Path, ...], dry_run: bool, **wanted: Any) -> None:
+def _import_files(context: Context, files: tuple[Path, ...], dry_run: bool, **options: Any) -> None:
     problems: list[str] = []
     with TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress:
         if dry_run:
-            results, problems = _looked_at(files, wanted, context.folder)
+            results, problems = _preview_files(files, options, context.folder)
         else:
-            results = _imported(files, wanted, context, progress)
+            results = _import_each(files, options, context, progress)
     if context.as_json:
         print_json({"files": results, "is_dry_run": dry_run, **({"errors": problems} if problems else {})})
     else:
         for report in results:
-            rows = contents(report, is_dry_run=dry_run, replaces=wanted["replace"])
+            rows = contents(report, is_dry_run=dry_run, replaces=options["replace"])
             print_pairs(((name, plain(text)) for name, text in rows), plain(report["file"]))
         for sentence in problems:
             click.echo(sentence, err=True)
@@ -83,31 +84,32 @@ def _import_files(context: Context, files: tuple[Path, ...], dry_run: bool, **wa
         raise SystemExit(1)
 
 
-def _looked_at(
-    files: tuple[Path, ...], wanted: dict[str, Any], folder: DataFolder
+def _preview_files(
+    files: tuple[Path, ...], options: dict[str, Any], folder: DataFolder
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The contents of each file, and a sentence for each that cannot be used. Raises StorageError."""
     results, problems = [], []
     with stored_candles(folder) as store:
         for file in files:
             try:
-                results.append({**_look(file, wanted, store), "stored": 0})
+                results.append({**_preview(file, options, store), "stored": 0})
             except (CandleFileError, HistoryError) as error:
                 problems.append(str(error))
     return results, problems
 
 
-def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict[str, Any]:
-    """What one file holds. Where its market is not named it is compared with nothing, and what to name is said."""
+def _preview(file: Path, options: dict[str, Any], store: CandleStore | None) -> dict[str, Any]:
+    """The content of one file. If its market is unknown, it is compared with nothing, and the missing names are
+    listed."""
     try:
-        return _plan(file, wanted, store).describe()
+        return _plan(file, options, store).describe()
     except UnnamedMarketError:
-        table = _table(file, wanted)
+        table = _table(file, options)
         asked: dict[str, str] = {}
         named_market: dict[str, str | None] = {"venue": None, "symbol": None}
         finders: tuple[tuple[str, Callable[[], str]], ...] = (
-            ("venue", lambda: venue_of(file, wanted["of_venue"], known_venues())),
-            ("symbol", lambda: symbol_of(file, wanted["of_symbol"], table.symbol)),
+            ("venue", lambda: venue_of(file, options["of_venue"], known_venues())),
+            ("symbol", lambda: symbol_of(file, options["of_symbol"], table.symbol)),
         )
         for name, find in finders:
             try:
@@ -125,15 +127,15 @@ def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict
         }
 
 
-def _imported(
-    files: tuple[Path, ...], wanted: dict[str, Any], context: Context, progress: TerminalProgress
+def _import_each(
+    files: tuple[Path, ...], options: dict[str, Any], context: Context, progress: TerminalProgress
 ) -> list[dict[str, Any]]:
     """A file that cannot be used ends the command; earlier files stay imported and are listed."""
     results: list[dict[str, Any]] = []
     with open_history(context, "candle import", "Importing candles", progress) as history:
         for file in files:
             try:
-                results.append(_import(file, wanted, history))
+                results.append(_import(file, options, history))
             except (CandleFileError, HistoryError) as error:
                 kept = f" Imported before it: {', '.join(report['file'] for report in results)}." if results else ""
                 raise HistoryError(f"{error}{kept}") from error
@@ -142,32 +144,34 @@ def _imported(
     return results
 
 
-def _plan(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> ImportPlan:
+def _plan(file: Path, options: dict[str, Any], store: CandleStore | None) -> ImportPlan:
     """Read the file and compare it. Raises CandleFileError, HistoryError and StorageError."""
-    named = wanted["of_venue"]
+    named = options["of_venue"]
     venue = venue_of(file, named, known_venues() if named is None else ())
-    table = _table(file, wanted)
-    market = Market(venue, symbol_of(file, wanted["of_symbol"], table.symbol), table.interval)
+    table = _table(file, options)
+    market = Market(venue, symbol_of(file, options["of_symbol"], table.symbol), table.interval)
     require_known_venue(market, store)
-    return plan_import(table, market, store, SystemClock().now_ms(), replaces=wanted["replace"])
+    return plan_import(table, market, store, SystemClock().now_ms(), replaces=options["replace"])
 
 
-def _table(file: Path, wanted: dict[str, Any]) -> CandleTable:
+def _table(file: Path, options: dict[str, Any]) -> CandleTable:
     """Raises CandleFileError and HistoryError."""
-    zone = wanted["time_zone"]
-    options = ReadOptions(
-        interval=read_interval(wanted["of_interval"]),
-        zone=None if zone is None else _zone(zone),
-        zone_name=zone,
-        form=wanted["form"],
-        stamp=None if wanted["stamp"] is None else Stamp(wanted["stamp"]),
-        skips_invalid=wanted["skip_invalid"],
+    zone = options["time_zone"]
+    return read_candle_table(
+        file,
+        ReadOptions(
+            interval=read_interval(options["of_interval"]),
+            zone=None if zone is None else _zone(zone),
+            zone_name=zone,
+            form=options["form"],
+            stamp=None if options["stamp"] is None else Stamp(options["stamp"]),
+            skips_invalid=options["skip_invalid"],
+        ),
     )
-    return read_candle_table(file, options)
 
 
-def _import(file: Path, wanted: dict[str, Any], history: HistoryAccess) -> dict[str, Any]:
-    plan = _plan(file, wanted, history.store)
+def _import(file: Path, options: dict[str, Any], history: HistoryAccess) -> dict[str, Any]:
+    plan = _plan(file, options, history.store)
     rows, title = plan.to_store, f"Storing {file.name}"
     show = lambda done: history.show(done, len(rows), title)  # noqa: E731
     stored = history.writer.put(plan.market, rows, replaces=plan.replaces, on_progress=show) if len(rows) else 0

@@ -13,7 +13,7 @@ from sqlite_utils import Database
 
 from core.domain.candle import Market
 from core.evaluation.leaderboard import Ranking, as_data, stored_leaderboard
-from core.evaluation.report import leaderboard_words as words
+from core.evaluation.report import leaderboard_figures as figures
 from core.market.shown_names import shown_market
 from core.storage.database import open_database
 from core.storage.runs import Run, RunStore
@@ -32,7 +32,7 @@ _RANKED_BY = {"both": "close and range in equal parts", "close": "close", "range
     "ranked_by",
     type=click.Choice([ranking.value for ranking in Ranking]),
     default=Ranking.BOTH.value,
-    help="What ranks: close and range in equal parts, or one of them.",
+    help="Ranks by close and range in equal parts, or by one of them.",
 )
 @common_options
 @with_stored_context
@@ -52,11 +52,11 @@ def leaderboard_command(context: Context, run_id: str | None, ranked_by: str) ->
         title = f"All {board['markets']} markets as one" if name == _POOLED else shown_market(Market.parse(name))
         console.print(Text(f"{title}, ranked by {_RANKED_BY[board['ranked_by']]}"))
         if not board["rows"]:
-            console.print(Text(words.EMPTY))
+            console.print(Text(figures.EMPTY))
             continue
-        console.print(text_table(words.SKILLS_HEADER, map(words.skills, board["rows"])))
-        console.print(text_table(*words.others(board["rows"])))
-    console.print(Text(words.EXPLAINED))
+        console.print(text_table(figures.SKILLS_HEADER, map(figures.skills, board["rows"])))
+        console.print(text_table(*figures.other_figures(board["rows"])))
+    console.print(Text(figures.EXPLAINED))
 
 
 def _boards(db: Database, run: Run, ranking: Ranking) -> dict[str, dict[str, Any]]:
@@ -64,12 +64,9 @@ def _boards(db: Database, run: Run, ranking: Ranking) -> dict[str, dict[str, Any
     members = RunStore(db).members(run.head_id)
     of_all = run.head_id == run.run_id and len(members) > 1
     runs = members if of_all else (run,)
-    found = {
-        str(each.market): {"run_id": each.run_id, "market": str(each.market)} | _board(db, [each], ranking)
-        for each in runs
-    }
-    return found | ({_POOLED: {"markets": len(runs)} | _board(db, runs, ranking)} if of_all else {})
 
+    def board(runs: Sequence[Run]) -> dict[str, Any]:
+        return as_data(stored_leaderboard(db, runs, ranking))
 
-def _board(db: Database, runs: Sequence[Run], ranking: Ranking) -> dict[str, Any]:
-    return as_data(stored_leaderboard(db, runs, ranking))
+    found = {str(each.market): {"run_id": each.run_id, "market": str(each.market)} | board([each]) for each in runs}
+    return found | ({_POOLED: {"markets": len(runs)} | board(runs)} if of_all else {})

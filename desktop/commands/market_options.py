@@ -1,4 +1,4 @@
-"""Which market a history command is about: named on the command line, never silently taken from the settings."""
+"""The market of a history command: named on the command line, never silently read from the settings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from desktop.commands.options import Command, taking
 
 _PAIR = re.compile(r"[^\s/]+/[^\s/]+")
 _LEAST_ALIKE = 0.75
-"""Of a misspelt exchange and the one that is proposed: bitfinex is not proposed for bitmex."""
+"""Least similarity of a misspelt exchange and its proposal: bitfinex is not proposed for bitmex."""
 _ANY_VENUE = "The exchange, by its ccxt id, or 'file'."
 
 
 def market_options(*, is_required: bool, is_fetched: bool = False) -> Callable[[Command], Command]:
-    """--venue, --symbol, --interval; under different names, because those of a run override the settings.
+    """--venue, --symbol, --interval; under different names, because a run's options override the settings.
 
     is_fetched: from an exchange, so that `file` is none.
     """
@@ -42,7 +42,7 @@ def read_interval(text: str | None) -> Interval | None:
 
 
 def require_known_venue(market: Market, store: CandleStore | None) -> None:
-    """A slip of the pen would store candles where nobody finds them. Raises HistoryError."""
+    """Refuse a misspelt exchange: its candles would never be found again. Raises HistoryError."""
     if market.venue == FILE_VENUE or (store is not None and store.latest_open_time_ms(market) is not None):
         return
     _require_pair_of_exchange(market, f"For candles that are of no exchange, use --venue {FILE_VENUE}.")

@@ -18,7 +18,7 @@ from desktop.commands.options import common_options, print_json, with_stored_con
 from desktop.commands.text import print_summary
 
 _OF_FIRST_MARKET = ("steps", "loss", "checkpoints")
-"""Recorded with the first of several markets."""
+"""Figures recorded with the first of several markets."""
 
 
 @click.command()
@@ -37,7 +37,7 @@ def metrics(context: Context, run_id: str | None) -> None:
 
 
 def summary_of(db: Database, run: Run) -> dict[str, Any]:
-    """Of the head of several markets, all of them."""
+    """The summary of a run; for the head of several markets, of all of them."""
     members = RunStore(db).members(run.head_id)
     if run.head_id == run.run_id and len(members) > 1:
         horizons = json.loads(run.settings_json)["model"]["horizons"]

@@ -1,4 +1,4 @@
-"""Options that several sub-commands share, and what they make of the settings file."""
+"""Options that several sub-commands share, and the settings with these options applied."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from pydantic import ValidationError
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE
 from core.domain.challenger_sources import source_of
 from core.logs.writing import WINDOW_FILE, log_to_file, log_to_stderr
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.settings import tree as settings_file
 from core.settings.devices import checked_device
 from core.settings.faults import sentence_of
-from core.settings.repair import keep_copy
+from core.settings.repair import back_up
 from core.settings.tree import MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
@@ -48,7 +48,7 @@ _SPEED = "Candles per second; 0: as fast as possible; a simulation without --can
 _NO_EXCHANGE = (FILE_VENUE, SIMULATED_VENUE)
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
 _STDOUT = "ghostcandle.stdout"
-"""In the meta data of a click context with --json: where its object goes."""
+"""Key in a click context's `meta`: the stream for the object of --json."""
 _log = logging.getLogger("ghostcandle")
 
 Command = Callable[..., Any]
@@ -76,8 +76,6 @@ class NumberRange(click.FloatRange):
 
 
 class DeviceType(click.types.StringParamType):
-    """A device, as the settings name it."""
-
     name = "device"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
@@ -101,7 +99,7 @@ common_options = taking(
         help="For programs: progress as JSON lines on stderr; ends when stdin is closed.",
     ),
 )
-"""Of every sub-command."""
+"""Options of every sub-command."""
 
 run_options = taking(
     click.option("--feed", type=_FEEDS, help="Where candles come from."),
@@ -120,31 +118,31 @@ run_options = taking(
         help="Starting point of a new run: the newest pretrained model that fits, or a new model.",
     ),
 )
-"""Which market, from where, how fast, how many, and where training runs."""
+"""Options of the market, its feed, speed and number of candles, and of training."""
 
 
-def model_option(command: Command) -> Command:
-    """--model, which can be repeated."""
-    description = (
-        "Another model to compare with the transformer on the same candles: gru, tcn, nlinear, an installed one, your "
-        "own as path/file.py:Class, or process:COMMAND. Can be repeated."
-    )
-    return click.option("--model", multiple=True, metavar="NAME_OR_FILE", help=description)(command)
+model_option = click.option(
+    "--model",
+    multiple=True,
+    metavar="NAME_OR_FILE",
+    help="Another model to compare with the transformer on the same candles: gru, tcn, nlinear, an installed one, your "
+    "own as path/file.py:Class, or process:COMMAND. Can be repeated.",
+)
 
 
 def with_context(command: Command) -> Command:
-    """Hand the command a `Context` and what else it declared, and turn every expected failure into one sentence."""
+    """Pass the command a `Context` and its other options, and turn every expected failure into one sentence."""
     return _handing(command, _context)
 
 
 def with_stored_context(command: Command) -> Command:
-    """The same, for a command on what is stored already: it makes no data folder where there is none."""
+    """Like `with_context`, for a command on stored data: it makes no data folder."""
     return _handing(command, _stored_context)
 
 
 def with_some_context(command: Command) -> Command:
-    """The same, for a window: it opens also where the data folder cannot be written, on a temporary one; and where it
-    cannot open and no terminal is looked at, a message box says why."""
+    """Like `with_context`, for a window: if the data folder cannot be written, it opens on a temporary one; if it
+    cannot open and there is no terminal, a message box says why."""
     return _handing(command, _context_or_temporary, start_failure.show)
 
 
@@ -160,7 +158,7 @@ def _handing(
             with ExitStack() as stack:
                 if options.get("as_json"):
                     click.get_current_context().meta[_STDOUT] = sys.stdout
-                    stack.enter_context(contextlib.redirect_stdout(sys.stderr))  # what a model of the user prints
+                    stack.enter_context(contextlib.redirect_stdout(sys.stderr))  # output of a user's model
                 command(make_context(options, stack), **own)
         except expected_errors() as error:
             report_failure(str(error), bool(options.get("as_json")))
@@ -173,14 +171,13 @@ def _handing(
 
 def in_safe_mode(context: Context) -> Context:
     """Defaults and the CPU, which no broken setting or driver can affect. The market stays; so do the rules for
-    checkpoints, so that none of those that the user keeps is cleaned up."""
-    kept = context.settings
-    settings = Settings(market=kept.market, checkpoints=kept.checkpoints, training=TrainingSettings(device="cpu"))
+    checkpoints, so that no checkpoint of the user's is cleaned up."""
+    own = context.settings
+    settings = Settings(market=own.market, checkpoints=own.checkpoints, training=TrainingSettings(device="cpu"))
     return dataclasses.replace(context, settings=settings, is_safe_mode=True, is_first_start=False, warnings=())
 
 
 def expected_errors() -> tuple[type[Exception], ...]:
-    """Exceptions whose message is a sentence for the user."""
     from core.domain.challenger_sources import ChallengerError  # noqa: PLC0415 - as below
     from core.market.feeds.base import FeedError  # noqa: PLC0415 - not needed for --help
     from core.market.history.errors import CandleFileError, HistoryError  # noqa: PLC0415
@@ -201,12 +198,11 @@ def report_failure(sentence: str, as_json: bool) -> None:
 
 
 def print_json(data: dict[str, Any]) -> None:
-    """The command's one object on stdout."""
     click.echo(json.dumps(data, allow_nan=False), file=click.get_current_context().meta.get(_STDOUT))
 
 
 def report_whole(context: Context, noun: str, count: int, problems: Mapping[str, str]) -> None:
-    """The answer of a `verify`: what is wrong with which of so many. Exit code 1 if one differs."""
+    """The answer of a `verify`: the faults found, and the number checked. Exit code 1 if one differs."""
     if context.as_json:
         print_json({"ok": not problems, "checked": count, "problems": problems})
     else:
@@ -219,7 +215,7 @@ def report_whole(context: Context, noun: str, count: int, problems: Mapping[str,
 
 def data_folder(chosen: Path | None) -> DataFolder:
     """--data-dir, else the environment's, else the platform's place for a program's data."""
-    from platformdirs import user_data_path  # noqa: PLC0415 - only where nothing was chosen
+    from platformdirs import user_data_path  # noqa: PLC0415 - only if nothing was chosen
 
     named = os.environ.get(_DATA_DIR_VARIABLE)
     return DataFolder(chosen or (Path(named) if named else user_data_path("ghostcandle", appauthor=False)))
@@ -242,10 +238,9 @@ def _context_or_temporary(options: dict[str, Any], stack: ExitStack) -> Context:
             root = stack.enter_context(tempfile.TemporaryDirectory(prefix="ghostcandle-", ignore_cleanup_errors=True))
         except OSError:
             raise error from None
-        wanted = data_folder(options.get("data_dir"))
         temporary = DataFolder(Path(root))
         with contextlib.suppress(OSError):
-            temporary.settings.write_bytes(wanted.settings.read_bytes())
+            temporary.settings.write_bytes(data_folder(options.get("data_dir")).settings.read_bytes())
         context = _context({**options, "data_dir": temporary.root}, stack)
         sentence = f"{error} Until then this window keeps what it stores in a temporary folder: it is gone at its end."
         return dataclasses.replace(context, folder_notice=sentence, is_first_start=False)
@@ -294,11 +289,11 @@ def _others(first: MarketSettings, symbol: Sequence[str], file: Sequence[str]) -
 
 def _with_copy(folder: DataFolder, warnings: tuple[str, ...]) -> tuple[str, ...]:
     """Dropped values would be lost at the next change of a setting, so the file is copied first."""
-    kept = keep_copy(folder.settings, folder.quarantine)
-    if kept is None:
+    copy = back_up(folder.settings)
+    if copy is None:
         return warnings
     first, *others = warnings
-    return (f"{first} The file as it was is kept as {kept}.", *others)
+    return (f"{first} A copy of the file was saved as {copy}.", *others)
 
 
 def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
@@ -329,7 +324,7 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
 
 
 def _ends_feed(stored: MarketSettings, named: Mapping[str, Any]) -> bool:
-    """Whether the named market ends the settings' replay or simulation, where no feed was named with it."""
+    """Whether the named market ends the settings' replay or simulation, as no feed was named with it."""
     if "feed" in named or not named.keys() & {"venue", "symbol"}:
         return False
     match stored.feed:
@@ -343,7 +338,8 @@ def _ends_feed(stored: MarketSettings, named: Mapping[str, Any]) -> bool:
 
 
 def absolute(model: str) -> str:
-    """A model of a file with its whole path, as the trainer may run elsewhere; any other as it is. Raises UserError."""
+    """A model file's name with its absolute path, as the trainer may run elsewhere; others unchanged. Raises
+    UserError."""
     try:
         source = source_of(model)
     except ValueError as error:

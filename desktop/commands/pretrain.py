@@ -44,7 +44,7 @@ from desktop.commands.text import pretraining_rows, print_pairs
 )
 @common_options
 @with_context
-def pretrain(context: Context, files: tuple[Path, ...], **wanted: Any) -> None:
+def pretrain(context: Context, files: tuple[Path, ...], **options: Any) -> None:
     """Learn from candle files; the next new run of the same interval starts from the result.
 
     Several GPUs: torchrun --nproc-per-node 2 -m desktop pretrain FILE...
@@ -53,21 +53,25 @@ def pretrain(context: Context, files: tuple[Path, ...], **wanted: Any) -> None:
     """
     stop = threading.Event()  # torchrun hands the same signal on, so a second one changes nothing
     with TerminalProgress(is_shown=speaks(), lines=context.lines) as progress, stopped_by_signals(stop.set):
-        account = _pretrain(context, files, wanted, progress, stop)
+        account = _pretrain(context, files, options, progress, stop)
     if account is not None:
         print_json(account) if context.as_json else print_pairs(pretraining_rows(account))
 
 
 def _pretrain(
-    context: Context, files: tuple[Path, ...], wanted: dict[str, Any], progress: TerminalProgress, stop: threading.Event
+    context: Context,
+    files: tuple[Path, ...],
+    options: dict[str, Any],
+    progress: TerminalProgress,
+    stop: threading.Event,
 ) -> dict[str, Any] | None:
     from core.training.pretraining.errors import Interrupted, PretrainingError  # noqa: PLC0415
     from core.training.pretraining.loop import PretrainingContext, PretrainingRequest  # noqa: PLC0415
     from core.training.pretraining.run import pretrain  # noqa: PLC0415
 
-    parts = context.settings, context.folder, SystemClock(), progress.show, progress.say, stop.is_set
+    parts = context.settings, context.folder, SystemClock(), progress.apply, progress.say, stop.is_set
     try:
-        return pretrain(PretrainingRequest(files, **wanted), PretrainingContext(*parts))
+        return pretrain(PretrainingRequest(files, **options), PretrainingContext(*parts))
     except Interrupted as error:
         raise UserError(str(error), INTERRUPTED) from error
     except (PretrainingError, DeviceError) as error:

@@ -13,7 +13,7 @@ from core.storage.ownership import FolderInUse, Ownership, own
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, in_safe_mode, model_option, run_options, with_some_context
-from desktop.dialogs.start_failure import UNSEEN
+from desktop.dialogs.start_failure import UNSEEN, has_display
 
 if TYPE_CHECKING:
     from desktop.services.single_instance import SingleInstance
@@ -43,27 +43,21 @@ _SAFE_MODE = (
 def run(context: Context, safe_mode: bool) -> None:
     """Open the window (the default command).
 
-    With several --symbol or --file one model learns all of these markets. Where there is no display, the same job runs
-    without one: progress in the terminal, and a PNG of the window.
+    With several --symbol or --file one model learns all of these markets. Without a display, the same job runs with
+    progress in the terminal, and a PNG of the window.
     """
     if safe_mode:
         context = in_safe_mode(context)
-    has_display = _has_display()
-    if not has_display or os.environ.get("QT_QPA_PLATFORM") in UNSEEN:
+    is_visible = has_display()
+    if not is_visible or os.environ.get("QT_QPA_PLATFORM") in UNSEEN:
         context = dataclasses.replace(context, is_first_start=False)  # nobody is there to be asked
-    if not has_display:
+    if not is_visible:
         click.echo(_NO_DISPLAY, err=True)
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    sys.exit(_open(context, has_display))
+    sys.exit(_open(context, is_visible=is_visible))
 
 
-def _has_display() -> bool:
-    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def _open(context: Context, has_display: bool) -> int:
+def _open(context: Context, *, is_visible: bool) -> int:
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - the other commands need no Qt
 
     from desktop.services.single_instance import SingleInstance  # noqa: PLC0415
@@ -80,21 +74,31 @@ def _open(context: Context, has_display: bool) -> int:
         return 0
     with ownership:
         instance.listen()
-        from desktop.app.interpreter import collected_here, freeze_imports  # noqa: PLC0415 - after the cheap checks
-        from desktop.app.running import run_application  # noqa: PLC0415
+        from desktop.app.interpreter import collected_here  # noqa: PLC0415 - after the cheap checks
 
-        freeze_imports()
         try:
-            with collected_here():
-                return run_application(context, qt, instance, is_visible=has_display, left_behind=ownership.left_behind)
+            with collected_here(begins_at_once=False) as begin_collections:
+                from desktop.ui.lean_pyqtgraph import import_pyqtgraph  # noqa: PLC0415
+
+                import_pyqtgraph()
+                from desktop.app.running import run_application  # noqa: PLC0415
+
+                return run_application(
+                    context,
+                    qt,
+                    instance,
+                    is_visible=is_visible,
+                    left_behind=ownership.left_behind,
+                    on_first_paint=begin_collections,
+                )
         finally:
             instance.release()
 
 
 def _own(context: Context, instance: SingleInstance) -> Ownership | None:
-    """None where a window that owns the folder was brought to the front; one that is closing is waited for.
+    """None if a window that owns the folder was brought to the front; one that is closing is waited for.
 
-    Raises FolderInUse where the owner is no window, UserError where it does not answer.
+    Raises FolderInUse if the owner is no window, UserError if it does not answer.
     """
     from PySide6.QtCore import QDeadlineTimer, QThread  # noqa: PLC0415 - the other commands need no Qt
 
@@ -105,7 +109,7 @@ def _own(context: Context, instance: SingleInstance) -> Ownership | None:
         try:
             return own(context.folder, "window")
         except FolderInUse as in_use:
-            if in_use.role not in ("window", None):
+            if in_use.owner is not None and in_use.owner.role != "window":
                 raise
             reply = instance.ask_owner()
             if reply is Reply.RAISED:

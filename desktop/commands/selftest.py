@@ -66,7 +66,7 @@ def selftest(context: Context) -> None:
 
 
 def _check(name: str, work: Callable[[], str]) -> dict[str, Any]:
-    """Run one part; whatever it raises is the finding."""
+    """Run one part; an exception becomes the finding."""
     started = time.monotonic()
     try:
         what, ok = work(), True
@@ -130,7 +130,7 @@ def _paint(context: Context) -> str:
         application = Application(context, qt)
         try:
             application.window.resize(1280, 720)
-            application.database.connect()
+            application.database.open()
             application.window.show()
             application.display.show_market(_stored(context)[0].market)
             image = application.window.grab().toImage()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from core.evaluation.report.shared_page import shared_page
+from core.evaluation.report.page import shared_page
 from core.evaluation.sharing import read_shared
 from core.files.durable import write_durably
 from core.market.shown_names import shown_market
@@ -37,7 +37,7 @@ def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -
         root, home = context.folder.root, Path.home()
         # The home of some containers is "/", which is in BTC/USDT too.
         private = [str(path) for path in (root.resolve(), root, home.resolve(), home) if path != path.parent]
-        trade_cost = context.settings.paper.of(run.market.venue).of_a_trade
+        trade_cost = context.settings.paper.of_a_trade
         text = shared_page(read_shared(db, run, trade_cost, private))
     try:
         write_durably(target, text.encode(), is_private=False)

@@ -1,4 +1,4 @@
-"""The checkpoint that an evaluation begins with: one of the data folder, read only, or a folder that was exported."""
+"""The checkpoint that an evaluation begins with: from the data folder, read only, or from an exported folder."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from core.checkpoints import package
 from core.checkpoints.provenance import learned_until_ms
-from core.checkpoints.weight_file import BadFileError, look_into, read_whole
+from core.checkpoints.weight_file import BadFileError, read_model_description, read_verified
 from core.domain.candle import Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
-from core.market.history.files import read_candle_file
+from core.market.history.candle_file import read_candle_file
 from core.market.shown_names import shown_market
 from core.settings import tree as settings_file
 from core.settings.tree import ARCHITECTURE, Settings
@@ -39,10 +39,10 @@ class Chosen:
     """The end of the newest candle that it may have learned from."""
     model: Mapping[str, Any]
     settings: Mapping[str, Any] | None
-    """Those in force when it was saved; None where they were not stored."""
+    """Settings in force when it was saved; None if they were not stored."""
 
     def settings_over(self, current: Settings) -> Settings:
-        """Its own settings of learning, with everything else as `current` has it. Raises UserError."""
+        """Its own settings for learning, with all others from `current`. Raises UserError."""
         plain = settings_file.to_dict(current)
         for group in ("model", "training", "gradients", "recovery"):
             plain[group] |= (self.settings or {}).get(group, {})
@@ -56,18 +56,18 @@ class Chosen:
         return settings
 
 
-def find(wanted: str, folder: DataFolder) -> Chosen:
+def find(name: str, folder: DataFolder) -> Chosen:
     """An exported folder, or the id of a checkpoint in the data folder.
 
     Raises UserError and StorageError, in sentences; nothing is written.
     """
-    place = Path(wanted)
+    place = Path(name)
     try:
         if not place.is_dir():
-            return _kept(wanted, folder)
+            return _stored(name, folder)
         found = package.read(place)
         market = Market(found.card.venue, found.card.symbol, Interval.parse(found.card.interval))
-        return _chosen(found.card, market, place / package.WEIGHTS, found.weights, found.card.settings)
+        return _chosen(found.card, market, place / package.WEIGHTS, found.card.settings)
     except BadFileError as error:
         raise UserError(f"{error} Nothing was evaluated.") from error
 
@@ -87,7 +87,7 @@ def starting_point(
     if seen == len(candles) and not counts_seen:
         raise UserError(
             f"Every candle of {candle_file.name} is from before the newest one that the checkpoint has learned, so "
-            "none would be new to it. Give later candles; or, where the file is of another market, --count-seen."
+            "none would be new to it. Give later candles; or, if the file is of another market, --count-seen."
         )
     start = StartingPoint(
         chosen.file, chosen.sha256, chosen.checkpoint_id, chosen.learned_until_ms, counts_seen, learns
@@ -103,7 +103,7 @@ def starting_point(
     }
 
 
-def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:
+def _stored(checkpoint_id: str, folder: DataFolder) -> Chosen:
     if not folder.database.exists():
         raise UserError(f"There is no database in {folder.root}, so no checkpoint either. Name it with --data-dir.")
     with closing(open_database(folder.database, readonly=True)) as db:
@@ -116,18 +116,19 @@ def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:
         market = RunStore(db).get(info.run_id).market
         settings = None if info.settings_id is None else settings_of(db, info.settings_id)
     file = folder.absolute(info.file)
-    return _chosen(info, market, file, read_whole(file, info.sha256), settings)
+    read_verified(file, info.sha256)
+    return _chosen(info, market, file, settings)
 
 
 def _chosen(
-    of: CheckpointInfo | package.Card, market: Market, file: Path, weights: bytes, settings: Mapping[str, Any] | None
+    info: CheckpointInfo | package.Card, market: Market, file: Path, settings: Mapping[str, Any] | None
 ) -> Chosen:
-    description = look_into(weights, file.name)
-    if "markets" in description:
+    description = read_model_description(file)
+    if len(description.get("markets", ())) > 1:
         raise UserError(
-            f"The model of checkpoint {of.checkpoint_id} has learned several markets, and reads in each the others' "
+            f"The model of checkpoint {info.checkpoint_id} has learned several markets, and reads in each the others' "
             "candles, which one file does not have. Give a checkpoint of a model of one market."
         )
-    until_ms = learned_until_ms(description, of.candle_open_time_ms, market.interval)
+    until_ms = learned_until_ms(description, info.candle_open_time_ms, market.interval)
     place = file.resolve()
-    return Chosen(of.checkpoint_id, of.step, market, place, of.sha256, until_ms, description["model"], settings)
+    return Chosen(info.checkpoint_id, info.step, market, place, info.sha256, until_ms, description["model"], settings)

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from core.domain.candle import Market
-from core.evaluation.report import touched_words, words
-from core.evaluation.report.words import NOT_ENOUGH, judged
+from core.evaluation.report import figures
+from core.evaluation.report.figures import NOT_ENOUGH, judged
 from core.market.shown_names import shown_market
 
 _WIDEST = 1_000
@@ -34,7 +34,6 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 
 def print_pairs(rows: Iterable[tuple[str, str]], title: str | None = None) -> None:
-    """Names in bold, each with its text."""
     heading = None if title is None else Text(title, style="table.title")
     table = Table(show_header=False, box=None, pad_edge=False, title=heading, title_justify="left")
     table.add_column(style="bold")
@@ -45,14 +44,14 @@ def print_pairs(rows: Iterable[tuple[str, str]], title: str | None = None) -> No
 
 
 def print_whole(table: Table | str) -> None:
-    """At its own width where the terminal is narrower: a name that is cut off names nothing."""
+    """Print at full width even in a narrower terminal: a truncated name would be useless."""
     console = Console(markup=False)
     needed = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
     Console(markup=False, width=max(console.width, needed)).print(table)
 
 
 def text_table(header: Sequence[str] | None, rows: Iterable[Sequence[str]]) -> Table:
-    """Whatever is in a text is shown as it is. rows: at least one, if there is no header."""
+    """A table of literal texts, without markup. rows: at least one, if there is no header."""
     rows = list(rows)
     table = Table(*(header or ("",) * len(rows[0])), show_header=header is not None, box=None, pad_edge=False)
     for row in rows:
@@ -61,7 +60,6 @@ def text_table(header: Sequence[str] | None, rows: Iterable[Sequence[str]]) -> T
 
 
 def _print_markets(summary: dict[str, Any]) -> None:
-    """A row for each market, and one for all."""
     pooled = summary["pooled"]
     skills = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
     gains = Table("Market", "What the model adds, close and range in equal parts", box=None, pad_edge=False)
@@ -92,10 +90,12 @@ def _losses(loss: dict[str, Any]) -> str:
 
 
 def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """Names and texts of a summary."""
     accuracy, skill = summary["accuracy"], summary["skill"]
     alone = _percent(accuracy["candle_reference"])
-    steps, checkpoints = _rows_of_model(summary)
+    steps, checkpoints = [("Steps, loss, checkpoints", f"see run {summary.get('head_run_id')}")], []
+    if "head_run_id" not in summary:  # else they are recorded with the first of several markets
+        steps = [("Steps", f"{summary['steps']:,}"), ("Loss", _losses(summary["loss"]))]
+        checkpoints = [("Checkpoints", _checkpoints(summary["checkpoints"]))]
     return [
         ("Run", f"{summary['run_id']}, {shown_market(Market.parse(summary['market']))}"),
         ("Candles", f"{summary['candles']:,}, {summary['scored']:,} scored"),
@@ -114,21 +114,12 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _rows_of_model(summary: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Steps and loss; checkpoints. Of several markets they are recorded with the first."""
-    if "head_run_id" in summary:
-        return [("Steps, loss, checkpoints", f"see run {summary['head_run_id']}")], []
-    steps = [("Steps", f"{summary['steps']:,}"), ("Loss", _losses(summary["loss"]))]
-    return steps, [("Checkpoints", _checkpoints(summary["checkpoints"]))]
-
-
 def _checkpoints(saved: dict[str, Any]) -> str:
     best = saved["best"]
     return f"{saved['kept']} kept of {saved['saved']}; best: {'none yet' if best is None else best['id']}"
 
 
 def pretraining_rows(account: dict[str, Any]) -> list[tuple[str, str]]:
-    """Names and texts of an account of pretraining."""
     best = next(epoch for epoch in account["epochs"] if epoch["epoch"] == account["best_epoch"])
     validation = best["validation"]
     return [
@@ -167,56 +158,57 @@ def _share(estimate: dict[str, Any], digits: int = 1) -> str:
 def print_evaluation(summary: dict[str, Any]) -> None:
     """A few short tables on stdout. summary: what --json prints."""
     console = Console(markup=False)
-    console.print(Text(words.heading(summary)))
-    console.print(Text(words.circumstances(summary)))
-    if words.start(summary):
-        console.print(Text(words.start(summary)))
+    console.print(Text(figures.heading(summary)))
+    console.print(Text(figures.circumstances(summary)))
+    if figures.start(summary):
+        console.print(Text(figures.start(summary)))
     console.print()
-    console.print(text_table(("One candle ahead", *words.QUANTITIES), words.findings(summary)))
+    console.print(text_table(("One candle ahead", *figures.QUANTITIES), figures.findings(summary)))
     console.print()
-    console.print(text_table(("Other values", *words.ALSO_DRAWN_HEADER[1:]), words.also_drawn(summary)))
+    console.print(text_table(("Other values", *figures.ALSO_DRAWN_HEADER[1:]), figures.also_drawn(summary)))
     console.print()
-    if challengers := words.challengers(summary):
-        console.print(text_table(("Challenger", *words.CHALLENGERS_HEADER[1:]), challengers))
+    if challengers := figures.challengers(summary):
+        console.print(text_table(("Challenger", *figures.CHALLENGERS_HEADER[1:]), challengers))
         console.print()
-    console.print(text_table(None, words.of_the_close(summary)))
+    console.print(text_table(None, figures.of_the_close(summary)))
     console.print()
-    console.print(Text(f"Paper score. {words.paper_headline(summary)}"))
-    if rows := words.paper(summary):
+    console.print(Text(f"Paper score. {figures.paper_headline(summary)}"))
+    if rows := figures.paper(summary):
         console.print(text_table(None, rows))
     console.print()
     console.print(
         text_table(
-            ("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary, "skill")
+            ("Candles ahead", *(f"skill, {name}" for name in figures.QUANTITIES), "n"),
+            figures.horizons(summary, "skill"),
         )
     )
     console.print()
-    console.print(text_table(("By regime", *words.REGIME_HEADER[1:]), words.regimes(summary)))
+    console.print(text_table(("By regime", *figures.REGIME_HEADER[1:]), figures.regimes(summary)))
     console.print()
-    if touched := touched_words.touched(summary):
-        console.print(text_table(("Touched within", *touched_words.HEADER[1:]), touched))
+    if touched := figures.touched(summary):
+        console.print(text_table(("Touched within", *figures.TOUCHED_HEADER[1:]), touched))
         console.print()
-    console.print(Text(words.after_gap(summary)))
-    console.print(Text(words.online(summary)))
-    for when, before, after, done in words.drifts(summary):
+    console.print(Text(figures.after_gap(summary)))
+    console.print(Text(figures.online(summary)))
+    for when, before, after, done in figures.drifts(summary):
         console.print(Text(f"Drift at {when} UTC: loss {before} to {after}. {done}"))
-    console.print(Text(words.EXPLAINED))
+    console.print(Text(figures.EXPLAINED))
 
 
 def print_together(summary: dict[str, Any]) -> None:
     """A row for each file, and one for all. summary: what --json prints."""
     console = Console(markup=False)
     pooled = summary["pooled"]
-    console.print(Text(words.together_heading(pooled)))
-    console.print(Text(words.circumstances(pooled)))
+    console.print(Text(figures.together_heading(pooled)))
+    console.print(Text(figures.circumstances(pooled)))
     console.print()
     for title, key in (("Against the best", "skill_vs_best"), ("What the model adds", "model_gain")):
-        header = (f"One candle ahead: {title.lower()}", *words.QUANTITIES, "evaluated (n)")
-        console.print(text_table(header, words.together(summary, key)))
+        header = (f"One candle ahead: {title.lower()}", *figures.QUANTITIES, "evaluated (n)")
+        console.print(text_table(header, figures.together(summary, key)))
         console.print()
     console.print(
-        text_table(("All files against the best, candles ahead", *words.QUANTITIES), words.pooled_horizons(pooled))
+        text_table(("All files against the best, candles ahead", *figures.QUANTITIES), figures.pooled_horizons(pooled))
     )
     console.print()
-    console.print(Text(words.pooled_coverage(pooled)))
-    console.print(Text(words.TOGETHER_EXPLAINED))
+    console.print(Text(figures.pooled_coverage(pooled)))
+    console.print(Text(figures.TOGETHER_EXPLAINED))

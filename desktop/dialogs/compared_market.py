@@ -31,9 +31,10 @@ class ComparedMarketDialog(QDialog):
         self._markets = tuple(markets)
         self.list = QListWidget()
         self.list.setAccessibleName(translate("Dialogs", "Stored markets"))
-        self.list.addItems(
-            [_words(market, symbol, compared) for market, symbol in symbols_apart(self._markets).items()]
-        )
+        for market, symbol in symbols_apart(self._markets).items():
+            name = f"{plain(symbol)} · {with_venue(str(market.interval), plain(market.venue))}"
+            is_compared = market == compared
+            self.list.addItem(translate("Dialogs", "{0} · stop comparing").format(name) if is_compared else name)
         self.list.setCurrentRow(0)
         self.list.itemActivated.connect(self.accept)
         self.buttons = ok_and_cancel(self, translate("Dialogs", "Compare"))
@@ -48,8 +49,3 @@ class ComparedMarketDialog(QDialog):
         row = self.list.currentRow()
         if 0 <= row < len(self._markets):
             self.chosen.emit(self._markets[row])
-
-
-def _words(market: Market, symbol: str, compared: Market | None) -> str:
-    words = f"{plain(symbol)} · {with_venue(str(market.interval), plain(market.venue))}"
-    return translate("Dialogs", "{0} · stop comparing").format(words) if market == compared else words

@@ -18,25 +18,25 @@ from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 _FIRST_DAY, _LAST_DAY = QDate(1971, 1, 1), QDate(9998, 12, 31)
-"""In every zone and in UTC: Python's calendar ends with the year 9999."""
+"""Valid days in every zone and in UTC: Python's calendar ends with the year 9999."""
 
 
 class DateDialog(QDialog):
     """It stays open if `go`, called with UTC milliseconds, finds no candle. time_zone: None is the machine's."""
 
     def __init__(
-        self, shown_ms: int, said: str, time_zone: tzinfo | None, go: Callable[[int], bool], parent: QWidget
+        self, shown_ms: int, hint: str, time_zone: tzinfo | None, go: Callable[[int], bool], parent: QWidget
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Go to date"))
-        self._said, self._time_zone, self._go = said, time_zone, go
+        self._hint, self._time_zone, self._go = hint, time_zone, go
         shown, moment = QDateTime.currentDateTime(), formatting.local_datetime(shown_ms, time_zone)
         if moment is not None:
             shown = QDateTime(QDate(moment.year, moment.month, moment.day), QTime(moment.hour, moment.minute))
         self.edit = QDateTimeEdit(shown, displayFormat="yyyy-MM-dd HH:mm", calendarPopup=True)
         self.edit.setDateRange(_FIRST_DAY, _LAST_DAY)
         self.edit.setAccessibleName(translate("Charting", "Date and time"))
-        self.message = Label(said, wraps=True)
+        self.message = Label(hint, wraps=True)
         self.buttons = ok_and_cancel(self, translate("Dialogs", "Go"))
         stacked(self, self.edit, self.message, self.buttons)
 
@@ -44,7 +44,7 @@ class DateDialog(QDialog):
         if self._go(self.time_ms()):
             super().accept()
         else:
-            self.message.setText(translate("Dialogs", "No candle at this time or later. {0}").format(self._said))
+            self.message.setText(translate("Dialogs", "No candle at this time or later. {0}").format(self._hint))
 
     def time_ms(self) -> int:
         """UTC milliseconds of what is entered. A time that daylight saving skips is the moment after the skip."""
@@ -58,7 +58,7 @@ _WIDTH = 320
 
 
 class ZoneDialog(QDialog):
-    """`chosen` carries the name when it was accepted. Open it with `open`."""
+    """`chosen` carries the name of the accepted zone. Open it with `open`."""
 
     chosen = Signal(str)
 

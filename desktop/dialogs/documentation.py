@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, QUrl
-from PySide6.QtGui import QImage, QTextDocument
+from PySide6.QtGui import QImage, QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QSplitter, QStyle, QTextBrowser, QWidget
 
 from core.domain.events import Severity
@@ -33,12 +34,50 @@ class PageBrowser(QTextBrowser):
         self.setAccessibleName(translate("Dialogs", "Page"))
         self.setOpenExternalLinks(True)
 
-    def open(self, page: Path) -> None:
-        """Show a page from its beginning."""
-        self.setSource(QUrl.fromLocalFile(str(page)), QTextDocument.ResourceType.MarkdownResource)
+    def open(self, page: Path, anchor: str = "") -> None:
+        """Show a page from its beginning, or from the heading with this anchor."""
+        url = QUrl.fromLocalFile(str(page))
+        if anchor:
+            url.setFragment(anchor)
+        self.setSource(url, QTextDocument.ResourceType.MarkdownResource)
+
+    def doSetSource(
+        self,
+        name: QUrl | str,
+        type: QTextDocument.ResourceType = QTextDocument.ResourceType.UnknownResource,  # Qt's name
+    ) -> None:
+        """Headings that were read from Markdown have no anchors in Qt, so links to them are followed here."""
+        super().doSetSource(name, type)
+        anchor = QUrl(name).fragment()
+        heading = next((block for block in self._blocks() if anchor and anchor_of(block) == anchor), None)
+        if heading is not None:
+            self._show_at_top(heading)
+
+    def show_words(self, words: Sequence[str]) -> None:
+        """Select the next occurrence of the whole phrase, or else of the first of its words that is found. After the
+        last place the search continues from the beginning."""
+        for text in (" ".join(words), *words):
+            if self.find(text):
+                return
+            self.moveCursor(QTextCursor.MoveOperation.Start)
+            if self.find(text):
+                return
+
+    def _blocks(self) -> Iterator[QTextBlock]:
+        block = self.document().begin()
+        while block.isValid():
+            yield block
+            block = block.next()
+
+    def _show_at_top(self, block: QTextBlock) -> None:
+        self.moveCursor(QTextCursor.MoveOperation.End)  # else the heading would come to the lower edge
+        self.setTextCursor(QTextCursor(block))
+        self.ensureCursorVisible()
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + self.cursorRect().top())
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
-        """Tab leaves the page rather than going through its links: all that they lead to is in the list."""
+        """Tab leaves the page rather than going through its links: the list has all their targets."""
         return QWidget.focusNextPrevChild(self, is_next)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
@@ -51,7 +90,7 @@ class PageBrowser(QTextBrowser):
 
 
 class DocumentationDialog(QDialog):
-    """All pages at the left, found by their words; the one that is read at the right."""
+    """All pages at the left, with a search; the open page at the right."""
 
     def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,21 +98,8 @@ class DocumentationDialog(QDialog):
         self.search, self.pages, self.browser = QLineEdit(), QListWidget(), PageBrowser()
         self.none = Label(translate("Dialogs", "No page contains these words."), wraps=True)
         self.page: Path | None = None
-        """The one that is shown."""
         self._texts = {page: page.read_text(encoding="utf-8") for page in pages_of(folder)}
-        self._split = QSplitter()
-        self._build()
-        self._offer(self._texts)
-        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
-        needed = self.pages.sizeHintForColumn(0) + bar + 2 * self.pages.frameWidth()
-        width = max(_PAGES_WIDTH, needed)  # room for the titles, in any font and size
-        self._split.setSizes([width, self.width() - width])
-        self.search.textChanged.connect(self._on_search)
-        self.pages.currentItemChanged.connect(lambda item, _before: self._on_page(item))
-        self.browser.sourceChanged.connect(self._on_source)
-        self.browser.open(folder / INDEX)
-
-    def _build(self) -> None:
+        split = QSplitter()
         self.search.setPlaceholderText(translate("Dialogs", "Search all pages"))
         self.search.setAccessibleName(translate("Dialogs", "Search all pages"))
         self.search.setClearButtonEnabled(True)
@@ -81,12 +107,22 @@ class DocumentationDialog(QDialog):
         self.none.hide()
         left = QWidget()
         stacked(left, self.search, self.none, self.pages, margins=NO_MARGINS)
-        self._split.addWidget(left)
-        self._split.addWidget(self.browser)
-        self._split.setStretchFactor(1, 1)
-        stacked(self, self._split)
+        split.addWidget(left)
+        split.addWidget(self.browser)
+        split.setStretchFactor(1, 1)
+        stacked(self, split)
         self.resize(*map(enlarged, _SIZE))
         keep_on_screen(self)
+        self._offer(self._texts)
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        needed = self.pages.sizeHintForColumn(0) + bar + 2 * self.pages.frameWidth()
+        width = max(_PAGES_WIDTH, needed)  # room for the titles, in any font and size
+        split.setSizes([width, self.width() - width])
+        self.search.textChanged.connect(self._on_search)
+        self.search.returnPressed.connect(lambda: self.browser.show_words(self.search.text().split()))
+        self.pages.currentItemChanged.connect(lambda item, _before: self._on_page(item))
+        self.browser.sourceChanged.connect(self._on_source)
+        self.browser.open(folder / INDEX)
 
     def _offer(self, pages: Iterable[Path]) -> None:
         with QSignalBlocker(self.pages):  # else each removed row makes another one current, and opens it
@@ -105,37 +141,52 @@ class DocumentationDialog(QDialog):
         self._offer(found)
         if found and self.page not in found:
             self.browser.open(found[0])
+        self.browser.moveCursor(QTextCursor.MoveOperation.Start)
+        self.browser.show_words(words)
 
     def _on_page(self, item: QListWidgetItem | None) -> None:
         page = None if item is None else item.data(_PAGE_ROLE)
         if page is not None and page != self.page:
             self.browser.open(page)
+            self.browser.show_words(self.search.text().split())
 
     def _on_source(self, source: QUrl) -> None:
         self.page = Path(source.toLocalFile())
         self._mark()
 
     def _mark(self) -> None:
-        """The list follows where a link led."""
         rows = range(self.pages.count())
         row = next((row for row in rows if self.pages.item(row).data(_PAGE_ROLE) == self.page), -1)
         with QSignalBlocker(self.pages):
             self.pages.setCurrentRow(row)
 
 
+def anchor_of(block: QTextBlock) -> str:
+    """The anchor of a heading, as GitHub derives it; "" for other blocks, which no link names."""
+    text = block.text().lower() if block.blockFormat().headingLevel() else ""
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
 def pages_of(folder: Path) -> list[Path]:
-    """The index first, the others by their titles."""
-    found = sorted(folder.glob("*.md"), key=lambda page: (page.name != INDEX, page.name))
+    """The pages in the order of the index, which comes first."""
+    index = (folder / INDEX).read_text(encoding="utf-8")
+    found = sorted(folder.rglob("*.md"), key=lambda page: index.find(f"({page.relative_to(folder).as_posix()})"))
     return [page.resolve() for page in found]
 
 
-def open_documentation(window: QWidget, banner: Banner) -> None:
-    """Show the pages that were installed with the program beside the window, which stays usable."""
+def open_documentation(window: QWidget, banner: Banner, page: str = INDEX, anchor: str = "") -> None:
+    """Show the pages that were installed with the program beside the window, which stays usable. A dialog that is open
+    already shows the page instead of another one."""
     folder = docs_folder()
     if folder is None:
-        words = translate("Window", "The documentation was not installed with the program.")
-        banner.notify(words, Severity.WARNING, key="documentation", is_answer=True)
+        text = translate("Window", "The documentation was not installed with the program.")
+        banner.notify(text, Severity.WARNING, key="documentation", is_answer=True)
         return
-    dialog = DocumentationDialog(folder, window)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog = window.findChild(DocumentationDialog)
+    if dialog is None:
+        dialog = DocumentationDialog(folder, window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.show()
+    dialog.raise_()
+    dialog.activateWindow()
+    dialog.browser.open(folder / page, anchor)

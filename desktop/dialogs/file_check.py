@@ -12,10 +12,10 @@ from PySide6.QtCore import QEvent, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from core.domain.candle import Interval
+from core.market.history.candle_file import read_candle_file
 from core.market.history.errors import CandleFileError
-from core.market.history.files import read_candle_file
-from core.market.history.reading import interval_of, require_table
-from core.market.history.source import require_readable
+from core.market.history.open_file import require_readable
+from core.market.history.read import interval_of, require_table
 from desktop.dialogs.messages import open_dialog
 from desktop.ui.dialog_parts import PathLine
 from desktop.ui.formatting import format_count, format_time
@@ -23,12 +23,12 @@ from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.translation import translate
 
 _PAUSE_MS = 200
-"""From the last key press until the file is read, so that it is not read for each letter."""
+"""Delay from the last key press, so that the file is not read for each letter."""
 _ASKED_EVERY_MS = 50
 _ENOUGH_BYTES = 16 << 20
-"""What is wrong with a file is seen in its first part, but for a few slips; the market that runs outlives those too."""
+"""Nearly all faults of a file are in its first part too; a running market tolerates the few others."""
 _ENOUGH_PIECES = 4
-"""The same for Feather and Parquet, whose bytes read are unknown."""
+"""The limit for Feather and Parquet, whose bytes read are unknown."""
 _FILES = re.compile(
     r"""
     "([^"]+)"(?=[\s;]|$) | '([^']+)'(?=[\s;]|$)     # quoted, as file managers copy a path
@@ -40,18 +40,17 @@ _log = logging.getLogger("ghostcandle")
 Watch = Callable[[int, int], None]
 """Called with the bytes read and their total. Raises once enough was read."""
 Look = Callable[[Path, Watch], str]
-"""Looks at one file, and says what one should know of it; nothing where all is well. Raises CandleFileError for a file
-that is of no use."""
+"""Checks one file and returns a remark on it, empty if all is well. Raises CandleFileError for a file that is of no
+use."""
 
 
 def check_readable(path: Path, _watch: Watch) -> str:
-    """There is something in it that can be read, whatever it is."""
     require_readable(path)
     return ""
 
 
 def check_importable(path: Path, _watch: Watch) -> str:
-    """It begins as a file of candles or trades does, perhaps of a form that the user has to name."""
+    """Accept a file that begins as candles or trades do, perhaps of a form that the user has to name."""
     require_readable(path)
     try:
         require_table(path)
@@ -64,7 +63,7 @@ def check_importable(path: Path, _watch: Watch) -> str:
 def check_replayable(
     path: Path, watch: Watch, interval: Interval | None = None, learned_until_ms: int | None = None
 ) -> str:
-    """It begins as a file of candles does. Says how many rows are rejected of one that could be read to its end.
+    """Accept a file that begins as candles do. The remark counts the rejected rows of one that was read to its end.
 
     interval: of the checkpoint that is to be evaluated on it. learned_until_ms: candles from before do not count.
     """
@@ -79,7 +78,7 @@ def check_replayable(
         known = translate(
             "Dialogs",
             "Every candle of {0} is from before {1}, up to which the checkpoint has learned, so none would be new to "
-            "it. Give later candles; or, where the file is of another market, select “Also evaluate candles before "
+            "it. Give later candles; or, if the file is of another market, select “Also evaluate candles before "
             "{1}”.",
         )
         raise CandleFileError(known.format(path.name, format_time(learned_until_ms)))
@@ -96,36 +95,36 @@ def check_replayable(
 
 
 class _EnoughError(Exception):
-    """Enough of it was read, or nobody wants to know any more."""
+    """Ends the reading of a file once enough was read, or the check was cancelled."""
 
 
 class _Looking:
-    """On a thread that may outlive the dialog: a disk that does not answer holds nobody up."""
+    """Checks files on a thread that may outlive the dialog, as a disk may not answer."""
 
     def __init__(self, look: Look, files: Sequence[Path]) -> None:
         self.problem: str | None = None
-        """What is wrong with the first that is of no use; empty where none is; None while they are looked at."""
+        """The fault of the first useless file; empty if all are usable; None while they are checked."""
         self.remark = ""
-        """What the look said of the first that it said something of."""
+        """The first remark on any of the files."""
         self.is_cancelled = threading.Event()
         self._look, self._files, self._pieces = look, tuple(files), 0
 
     def start(self) -> None:
-        threading.Thread(target=self._run, name="look at chosen files", daemon=True).start()
+        def run() -> None:
+            self.problem = next((problem for problem in map(self._problem_of, self._files) if problem), "")
 
-    def _run(self) -> None:
-        self.problem = next((problem for problem in map(self._problem_of, self._files) if problem), "")
+        threading.Thread(target=run, name="look at chosen files", daemon=True).start()
 
     def _problem_of(self, file: Path) -> str:
         self._pieces = 0
         try:
-            said = self._look(file, self._watch)
-            self.remark = self.remark or said
+            remark = self._look(file, self._watch)
+            self.remark = self.remark or remark
         except _EnoughError:
             pass
         except CandleFileError as error:
             return str(error)
-        except Exception:  # who opens it says what came of it
+        except Exception:  # opening the file reports the fault
             _log.exception("A file that was chosen could not be looked at.")
         return ""
 
@@ -136,11 +135,11 @@ class _Looking:
 
 
 class FilePicker(QWidget):
-    """One file or several, typed or chosen. They are looked at on another thread: a disk may not answer."""
+    """One file or several, typed or chosen. They are checked on another thread: a disk may not answer."""
 
     changed = Signal()
     answered = Signal()
-    """What is wrong with them is known now."""
+    """The files have been checked."""
 
     def __init__(self, *, several: bool, look: Look = check_readable, text: str = "") -> None:
         super().__init__()
@@ -158,22 +157,22 @@ class FilePicker(QWidget):
         self.browse.setAccessibleName(self._title)
         beside(self, self.line, self.browse, stretched=self.line, margins=NO_MARGINS)
         self.setFocusProxy(self.line)
-        self.line.textChanged.connect(lambda _text: self._on_text())
+        self.line.textChanged.connect(lambda _text: self.check())
+        self.line.textChanged.connect(self.changed)
         self.browse.clicked.connect(self.open)
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with the files that are named, in a sentence; empty where nothing is; None while it is not
-        known."""
+        """The fault of the named files, in a sentence; empty without one; None while it is unknown."""
         return self._looking.problem if self._looking is not None and self._named() == self._asked else None
 
     @property
     def remark(self) -> str:
-        """What one should know of them, in a sentence; empty where there is nothing, or it is not known."""
+        """A sentence on usable files, such as rejected rows; empty if there is none, or it is unknown."""
         return "" if self._looking is None or self.problem is None else self._looking.remark
 
     def files(self) -> list[Path]:
-        """Those that are named. Raises ValueError in a sentence where none is, or one is known to be unreadable."""
+        """The named files. Raises ValueError with a sentence if none is named, or one is known to be unreadable."""
         files = self._named()
         if not files:
             raise ValueError(translate("Dialogs", "Choose a candle file."))
@@ -182,7 +181,7 @@ class FilePicker(QWidget):
         return files
 
     def check(self) -> None:
-        """Look at the files that are named; once they are known, `answered` comes. Asking twice is asking once."""
+        """Check the files that are named, and emit `answered` once it is known. Does nothing while it checks them."""
         named = self._named()
         if named != self._asked:
             self.end()
@@ -191,12 +190,12 @@ class FilePicker(QWidget):
                 self._pause.start()
 
     def check_again(self) -> None:
-        """They are looked at for another purpose."""
+        """Check the same files again, for another purpose or after they may have changed."""
         self._asked = ()
         self.check()
 
     def end(self) -> None:
-        """Nobody wants to know any more."""
+        """Cancel the check; `answered` will not come."""
         self._pause.stop()
         self._wait.stop()
         if self._looking is not None:
@@ -204,9 +203,9 @@ class FilePicker(QWidget):
         self._asked, self._looking = (), None
 
     def choose(self, files: Sequence[Path]) -> None:
-        """Put these in the line; none leaves it as it is."""
+        """Put these files in the line; without any it stays unchanged."""
         if files:
-            self.line.setText("; ".join(_typed(str(file)) for file in files))
+            self.line.setText("; ".join(_quoted(str(file)) for file in files))
 
     def open(self) -> QFileDialog:
         named = self._named()
@@ -223,21 +222,23 @@ class FilePicker(QWidget):
         return open_dialog(dialog)
 
     def event(self, event: QEvent) -> bool:
-        """The user returns to the window, perhaps with a repaired file."""
+        # The user returns to the window, perhaps with a repaired file.
         if event.type() is QEvent.Type.WindowActivate and self.problem is not None:
             self.check_again()
         return super().event(event)
 
     def _named(self) -> list[Path]:
-        """In full, by their names alone: nothing asks the disk."""
+        """The absolute paths of the named files, without access to the disk."""
         names = _names(self.line.text())
         if not self._several and len(names) > 1:
             names = [self.line.text().strip()]
-        return [_in_full(name) for name in names]
-
-    def _on_text(self) -> None:
-        self.check()
-        self.changed.emit()
+        paths = []
+        for name in names:
+            try:
+                paths.append(Path(name).expanduser().absolute())
+            except RuntimeError:  # the home of an unknown user
+                paths.append(Path(name).absolute())
+        return paths
 
     @Slot()
     def _begin(self) -> None:
@@ -256,13 +257,6 @@ def _names(text: str) -> list[str]:
     return ["".join(match.groups("")).strip() for match in _FILES.finditer(text)]
 
 
-def _typed(name: str) -> str:
-    """In quotes where it would be read as something else."""
+def _quoted(name: str) -> str:
+    """The name, in quotes if it would be misread without them."""
     return next((form for form in (name, f'"{name}"', f"'{name}'") if _names(form) == [name]), name)
-
-
-def _in_full(name: str) -> Path:
-    try:
-        return Path(name).expanduser().absolute()
-    except RuntimeError:  # the home of nobody who is known
-        return Path(name).absolute()

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QSiz
 
 from core.settings.faults import sentence_of
 from core.settings.group import OWN_DIALOG, SECRET, all_field_infos
-from desktop.dialogs.setting_words import description, facts, title
+from desktop.dialogs.setting_texts import description, facts, title
 from desktop.ui.inputs import DecimalSpinBox, LogSpinBox, NumberBox, WholeSpinBox
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.translation import translate
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class FieldEditor:
-    """One field's input. `get` gives its value, `put` shows one."""
+    """One field's input. `get` returns its value, `put` shows one."""
 
     def __init__(self, widget: QWidget, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
         self.widget, self.get, self.put = widget, get, put
@@ -42,7 +42,9 @@ class FieldEditor:
 
 def make_editor(info: FieldInfo) -> FieldEditor:
     """The editor for a field. Raises TypeError for a type that no form knows, so that a test finds it."""
-    annotation, is_optional = _without_none(info.annotation)
+    annotation, parts = info.annotation, [part for part in get_args(info.annotation) if part is not NoneType]
+    is_optional = NoneType in get_args(annotation) and len(parts) == 1
+    annotation = parts[0] if is_optional else annotation
     low, high = _range(info)
     if get_origin(annotation) is Literal:
         box = QComboBox()
@@ -52,8 +54,9 @@ def make_editor(info: FieldInfo) -> FieldEditor:
         switch = QCheckBox()
         return FieldEditor(switch, switch.isChecked, switch.setChecked)
     if annotation is int:
-        spin = _whole_number(low, high)
-        return _optional(spin) if is_optional else spin
+        spin = WholeSpinBox(-_LARGEST_INT if low is None else int(low), _LARGEST_INT if high is None else int(high))
+        whole = FieldEditor(spin, spin.entered, spin.setValue)
+        return _optional(whole) if is_optional else whole
     if annotation is float:
         number = _number(low, high)
         return _optional(number) if is_optional else number
@@ -63,7 +66,12 @@ def make_editor(info: FieldInfo) -> FieldEditor:
     if annotation is str:
         return _text(is_optional, is_secret=info.json_schema_extra == SECRET)
     if get_origin(annotation) is tuple:
-        return _list_of_texts()
+        edit = QLineEdit(placeholderText=translate("Dialogs", "separated by semicolons"))
+        return FieldEditor(
+            edit,
+            lambda: tuple(text for part in edit.text().split(";") if (text := part.strip())),
+            lambda values: edit.setText("; ".join(values)),
+        )
     raise TypeError(f"no editor for {info.annotation}")
 
 
@@ -73,7 +81,7 @@ def field_infos(group: type) -> dict[str, FieldInfo]:
 
 
 class _FieldLabel(Label):
-    """A click on the name of a field is one on its switch, or takes the keys to its editor."""
+    """A click on the name of a field toggles its switch, or moves the focus to its editor."""
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
@@ -90,7 +98,7 @@ class GroupForm(QWidget, Generic[T]):
 
     changed = Signal()
     refused = Signal(str)
-    """The sentence about a number that was typed and cannot be: the one before it stays."""
+    """The message about an invalid typed number: the former one stays."""
 
     def __init__(self, group: str, value: T, note: str = "", *, names: Collection[str] = ()) -> None:
         """group: its name in the tree. note: a sentence over the form. names: of the fields; all of them without it."""
@@ -99,7 +107,7 @@ class GroupForm(QWidget, Generic[T]):
         infos = {name: info for name, info in field_infos(type(value)).items() if not names or name in names}
         self._editors = {name: make_editor(info) for name, info in infos.items()}
         self._texts: dict[str, str] = {}
-        """What a search looks in."""
+        """The searched texts, by setting."""
         self._rows: dict[str, tuple[Label, QWidget, Label]] = {}
         grid = QGridLayout(self)
         grid.setHorizontalSpacing(12)
@@ -116,7 +124,7 @@ class GroupForm(QWidget, Generic[T]):
                 box.refused.connect(self.refused)
             editor.widget.setObjectName(name)
             about = description(info)
-            editor.widget.setToolTip(paragraphs(about))
+            set_tooltip(editor.widget, about)
             editor.widget.setMinimumWidth(_EDITOR_WIDTH)
             label = _FieldLabel(title(name))
             label.setBuddy(editor.widget)
@@ -134,7 +142,7 @@ class GroupForm(QWidget, Generic[T]):
         return self._editors[name]
 
     def show_only(self, words: Sequence[str], page: str) -> int:
-        """Hide the fields in which, with the page's name, a word is missing. Returns how many are shown."""
+        """Show only fields that, with the page's name, contain every word. Returns their number."""
         count = 0
         for name, parts in self._rows.items():
             text = f"{page} {self._texts[name]}".casefold()
@@ -145,7 +153,7 @@ class GroupForm(QWidget, Generic[T]):
         return count
 
     def value(self) -> T:
-        """The group with what is in the editors. Raises ValueError in a sentence fit for a user."""
+        """The group with the editors' values. Raises ValueError with a sentence for the user."""
         given = {name: editor.get() for name, editor in self._editors.items()}
         try:
             return replace(self._value, **given)  # type: ignore[type-var]
@@ -156,8 +164,8 @@ class GroupForm(QWidget, Generic[T]):
 
 
 def listen(widget: QWidget, call: Callable[[], object]) -> None:
-    """Call back when what is in an input has changed, or in those that lie in the widget. What is typed into a box of
-    numbers counts at once, also where it cannot be."""
+    """Call back when the content of an input, or of an input in the widget, has changed. Text typed into a number box
+    counts at once, even if invalid."""
     if isinstance(widget, QComboBox):
         widget.currentTextChanged.connect(lambda _text: call())
     elif isinstance(widget, QLineEdit):
@@ -173,13 +181,13 @@ def listen(widget: QWidget, call: Callable[[], object]) -> None:
 
 
 def number_boxes(widget: QWidget) -> list[NumberBox[Any]]:
-    """The widget itself, or those in it, where they are boxes of numbers."""
+    """The widget itself if it is a number box, and all number boxes in it."""
     return [box for box in (widget, *widget.findChildren(QWidget)) if isinstance(box, NumberBox)]
 
 
 def editable(options: Sequence[str], value: str, placeholder: str = "") -> QComboBox:
-    """A box that takes also what it does not offer, as it is typed: a completion would make BTC/USDT of BTC/USD, and
-    take the first Return for itself."""
+    """A box that accepts any typed text: a completion would turn BTC/USD into BTC/USDT, and consume the first
+    Return."""
     box = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
     box.addItems(list(options))
     box.setCurrentIndex(box.findText(value))
@@ -202,13 +210,6 @@ def _description(text: str) -> Label:
     return label
 
 
-def _without_none(annotation: Any) -> tuple[Any, bool]:
-    parts = [part for part in get_args(annotation) if part is not NoneType]
-    if NoneType in get_args(annotation) and len(parts) == 1:
-        return parts[0], True
-    return annotation, False
-
-
 def _range(info: FieldInfo) -> tuple[float | None, float | None]:
     """The ends of the range; a positive number with an open end at 0 starts at a very small one."""
     low: float | None = None
@@ -220,11 +221,6 @@ def _range(info: FieldInfo) -> tuple[float | None, float | None]:
             low = rule.gt + _SMALLEST_POSITIVE
         high = getattr(rule, "lt", high)
     return low, high
-
-
-def _whole_number(low: float | None, high: float | None) -> FieldEditor:
-    box = WholeSpinBox(-_LARGEST_INT if low is None else int(low), _LARGEST_INT if high is None else int(high))
-    return FieldEditor(box, box.entered, box.setValue)
 
 
 def _number(low: float | None, high: float | None) -> FieldEditor:
@@ -243,15 +239,6 @@ def _text(is_optional: bool, *, is_secret: bool) -> FieldEditor:
     )
 
 
-def _list_of_texts() -> FieldEditor:
-    edit = QLineEdit(placeholderText=translate("Dialogs", "separated by semicolons"))
-    return FieldEditor(
-        edit,
-        lambda: tuple(text for part in edit.text().split(";") if (text := part.strip())),
-        lambda values: edit.setText("; ".join(values)),
-    )
-
-
 def _optional(inner: FieldEditor) -> FieldEditor:
     """A switch beside an editor: off is None."""
     host = QWidget()
@@ -262,7 +249,6 @@ def _optional(inner: FieldEditor) -> FieldEditor:
     inner.widget.setSizePolicy(policy)
 
     def show_inner(is_set: bool) -> None:
-        """A number that does not hold is not shown, not even in grey."""
         inner.widget.setEnabled(is_set)
         inner.widget.setVisible(is_set)
 

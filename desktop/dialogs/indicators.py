@@ -1,4 +1,4 @@
-"""The indicators dialog: which are on the chart, how each is set and how it looks. Every change shows at once."""
+"""The indicators dialog: the chart's indicators, their parameters and looks. Every change shows at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from core.indicators.parameters import Choice, IndicatorError, Number, Value
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
-from desktop.ui.colour_choice import ColourBox, study_colours
+from desktop.ui.colour_choice import ColourBox, indicator_colours
 from desktop.ui.dialog_parts import close_button
 from desktop.ui.inputs import DecimalSpinBox, NumberBox, WholeSpinBox
 from desktop.ui.interface_size import enlarged
@@ -34,11 +34,11 @@ from desktop.ui.translation import translate
 
 _LIST_WIDTH, _FORM_WIDTH = 200, 300
 _SIZE = 640, 520
-"""Before a screen of 1280 x 720 there is room for it, and every form fits at the usual text size without scrolling."""
+"""It fits on a screen of 1280 x 720, and every form fits at the usual text size without scrolling."""
 
 
 class IndicatorsDialog(QDialog):
-    """`changed` carries all, as a tuple of ShownIndicator, after each change that is valid. Open it with `open`."""
+    """`changed` carries all indicators, as a tuple of ShownIndicator, after each valid change. Open it with `open`."""
 
     changed = Signal(object)
 
@@ -49,9 +49,7 @@ class IndicatorsDialog(QDialog):
         self._editors: dict[str, NumberBox[Any] | QComboBox] = {}
         self._colours: dict[str, ColourBox] = {}
         self.line_width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX)
-        """Of the chosen indicator's lines."""
         self.reset_button = QPushButton()
-        """Gives the chosen indicator the theme's colours and the usual width again."""
         self.list = QListWidget()
         self.list.setFixedWidth(_LIST_WIDTH)
         self.list.setAccessibleName(translate("Dialogs", "Indicators on the chart"))
@@ -59,10 +57,13 @@ class IndicatorsDialog(QDialog):
         self.add_button.setMenu(self._make_menu())
         self.remove_button = QPushButton(translate("Dialogs", "Remove"))
         self.remove_button.clicked.connect(self.remove_current)
-        self._form_host = QWidget(minimumWidth=_FORM_WIDTH)
-        self._form = QVBoxLayout(self._form_host)
+        form_host = QWidget(minimumWidth=_FORM_WIDTH)
+        self._form = QVBoxLayout(form_host)
         self.message = Label(wraps=True)
-        self._build()
+        left = stacked(None, self.list, beside(None, self.add_button, self.remove_button), stretched=self.list)
+        form = DownScrolling(form_host, translate("Dialogs", "The chosen indicator"))
+        stacked(self, beside(None, left, form, stretched=form), self.message, close_button(self))
+        self.resize(*map(enlarged, _SIZE))
         self._fill_list(0)
         self.list.currentRowChanged.connect(self._show_form)
         self._show_form(self.list.currentRow())
@@ -72,14 +73,13 @@ class IndicatorsDialog(QDialog):
         return tuple(self._shown)
 
     def add(self, kind: str) -> None:
-        """Put one with its defaults at the end, and show its form."""
+        """Append an indicator with its defaults, and show its form."""
         self._shown.append(ShownIndicator.of(kind))
         self._fill_list(len(self._shown) - 1)
         self._show_form(self.list.currentRow())
         self.changed.emit(self.shown)
 
     def remove_current(self) -> None:
-        """Take the one that is chosen away."""
         row = self.list.currentRow()
         if row < 0:
             return
@@ -95,12 +95,6 @@ class IndicatorsDialog(QDialog):
     def colour(self, output: str) -> ColourBox:
         """The colour of one line of the chosen indicator. Raises KeyError."""
         return self._colours[output]
-
-    def _build(self) -> None:
-        left = stacked(None, self.list, beside(None, self.add_button, self.remove_button), stretched=self.list)
-        form = DownScrolling(self._form_host, translate("Dialogs", "The chosen indicator"))
-        stacked(self, beside(None, left, form, stretched=form), self.message, close_button(self))
-        self.resize(*map(enlarged, _SIZE))
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self, toolTipsVisible=True)
@@ -152,17 +146,17 @@ class IndicatorsDialog(QDialog):
         for parameter, value in zip(INDICATORS[shown.spec.kind].parameters, shown.spec.values, strict=True):
             editor = self._choice(parameter, value) if isinstance(parameter, Choice) else self._number(parameter, value)
             self._editors[parameter.name] = editor
-            words = parameter.title[:1].upper() + parameter.title[1:]
+            title = parameter.title[:1].upper() + parameter.title[1:]
             if isinstance(editor, QComboBox):
-                fields.addRow(words, editor)
+                fields.addRow(title, editor)
             else:
-                self._add_bounded(fields, words, editor)
+                self._add_bounded(fields, title, editor)
         self._add_look(fields, shown, number)
         return host
 
     def _add_look(self, fields: QFormLayout, shown: ShownIndicator, number: int) -> None:
         row = INDICATORS[shown.spec.kind]
-        of_theme = study_colours(row, number, Look(), self._palette)
+        of_theme = indicator_colours(row, number, Look(), self._palette)
         for output, colour in zip(row.outputs, of_theme, strict=True):
             if output.name in row.inks:
                 box = ColourBox(colour, shown.look.colour_of(output.name))
@@ -180,10 +174,10 @@ class IndicatorsDialog(QDialog):
         self.reset_button.clicked.connect(self._reset_look)
         fields.addRow("", self.reset_button)
 
-    def _add_bounded(self, fields: QFormLayout, words: str, box: NumberBox[Any]) -> None:
-        box.setAccessibleName(words)
+    def _add_bounded(self, fields: QFormLayout, title: str, box: NumberBox[Any]) -> None:
+        box.setAccessibleName(title)
         box.refused.connect(self.message.setText)
-        fields.addRow(words, box)
+        fields.addRow(title, box)
 
     def _choice(self, parameter: Choice, value: Value) -> QComboBox:
         box = QComboBox()
@@ -193,7 +187,10 @@ class IndicatorsDialog(QDialog):
         return box
 
     def _number(self, parameter: Number, value: Value) -> NumberBox[Any]:
-        box = _number_box(parameter)
+        box: NumberBox[Any] = WholeSpinBox(int(parameter.minimum), int(parameter.maximum))
+        if not parameter.is_whole:
+            decimals = max(1, -math.floor(math.log10(parameter.minimum)))  # the smallest value can be typed
+            box = DecimalSpinBox(parameter.minimum, parameter.maximum, step=parameter.step, decimals=decimals)
         box.setValue(value)
         box.setSuffix(f" {parameter.unit}" if parameter.unit else "")
         box.valueChanged.connect(lambda _value: self._on_edited())
@@ -233,12 +230,5 @@ class IndicatorsDialog(QDialog):
         self.changed.emit(self.shown)
 
 
-def _text(words: str) -> Label:
-    return Label(words, alignment=Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, wraps=True)
-
-
-def _number_box(parameter: Number) -> NumberBox[Any]:
-    if parameter.is_whole:
-        return WholeSpinBox(int(parameter.minimum), int(parameter.maximum))
-    decimals = max(1, -math.floor(math.log10(parameter.minimum)))  # the smallest value can be typed
-    return DecimalSpinBox(parameter.minimum, parameter.maximum, step=parameter.step, decimals=decimals)
+def _text(text: str) -> Label:
+    return Label(text, alignment=Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, wraps=True)

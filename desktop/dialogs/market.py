@@ -17,13 +17,14 @@ from core.settings.group import all_field_infos
 from core.settings.tree import MarketSettings
 from desktop.dialogs.file_check import FilePicker, check_replayable
 from desktop.dialogs.forms import editable, listen
-from desktop.dialogs.setting_words import description
+from desktop.dialogs.setting_texts import description
+from desktop.dialogs.usual_markets import EXCHANGES, INTERVALS, USUAL_SYMBOLS
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
 from desktop.services.market_feed import WATCHABLE_SPEED
 from desktop.ui.dialog_parts import Problem, ok_and_cancel
 from desktop.ui.inputs import DecimalSpinBox
 from desktop.ui.interface_size import enlarged
-from desktop.ui.plain_text import paragraphs
+from desktop.ui.plain_text import set_tooltip
 from desktop.ui.stacks import stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -34,11 +35,7 @@ _FEEDS = (
     ("stored", QT_TRANSLATE_NOOP("Dialogs", "Stored candles only")),
     ("simulate", QT_TRANSLATE_NOOP("Dialogs", "Simulated ticks")),
 )
-EXCHANGES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
 _WIDTH = 460
-USUAL_SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
-"""Offered before an exchange's own list is known."""
-INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
 _USED = {
     "auto": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
     "live": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
@@ -49,7 +46,7 @@ _USED = {
 
 
 AskMarket = Callable[[MarketSettings], MarketQuestion]
-"""Asks an exchange for a market; the question is under way."""
+"""Asks an exchange for a market; returns the pending question."""
 
 
 class MarketDialog(QDialog):
@@ -66,7 +63,7 @@ class MarketDialog(QDialog):
         self._question: MarketQuestion | None = None
         """Watch was pressed, and the exchange is still being asked."""
         self._refused: tuple[MarketSettings, str] | None = None
-        """What the exchange does not have, and the sentence that says so."""
+        """A market that the exchange does not have, and the message about it."""
         self.feed = QComboBox()
         for value, text in _FEEDS:
             self.feed.addItem(translate("Dialogs", text), value)
@@ -83,7 +80,7 @@ class MarketDialog(QDialog):
         self.speed = DecimalSpinBox(0.0, 10_000.0, step=1.0)
         self.speed.setSuffix(translate("Dialogs", " candles per second"))
         self._has_speed = market.speed is not None
-        """It was chosen; else the feed's own is shown."""
+        """Whether a speed was chosen; otherwise the feed's own is shown."""
         if market.speed is not None:
             self.speed.setValue(market.speed)
         self.catch_up = QSpinBox(minimum=0, maximum=20_000, singleStep=100, value=market.catch_up_candles)
@@ -97,7 +94,7 @@ class MarketDialog(QDialog):
         self._on_change()
 
     def market(self) -> MarketSettings:
-        """What is chosen. Raises ValueError in a sentence fit for a user."""
+        """The chosen market. Raises ValueError with a sentence for the user."""
         feed, used = self.feed.currentData(), _USED[self.feed.currentData()]
         if "interval" in used:
             Interval.parse(self.interval.currentText())
@@ -114,12 +111,15 @@ class MarketDialog(QDialog):
         file = self.picker.line.text().strip() or None
         if "file" in used:
             found = self.picker.files()[0]
-            file = file if file == self._market.file else str(found)  # what is as it was remains as it was written
+            file = file if file == self._market.file else str(found)  # an unchanged name stays as it was written
+        stored_symbol = self.symbol.currentText().strip()
+        if stored_symbol == self._shown_symbol and self.venue.currentText().strip().lower() == self._market.venue:
+            stored_symbol = self._market.symbol  # of the watched market, which is shown shortened
         return replace(
             self._market,
             feed=feed,
             venue=self.venue.currentText().strip().lower(),
-            symbol=self._stored_symbol() if is_stored else self.symbol.currentText().strip().upper(),
+            symbol=stored_symbol if is_stored else self.symbol.currentText().strip().upper(),
             interval=self.interval.currentText().strip(),
             file=file,
             speed=self.speed.entered() if self._has_speed else None,
@@ -128,19 +128,13 @@ class MarketDialog(QDialog):
         )
 
     def _require_market(self) -> None:
-        """Raises ValueError where what is chosen makes no market, or one that the exchange is known not to have."""
+        """Raises ValueError if the choice is no market, or one that the exchange is known to lack."""
         market = self.market()
         if self._refused is not None and self._refused[0] == market:
             raise ValueError(self._refused[1])
 
-    def _stored_symbol(self) -> str:
-        """The whole one of the market that is watched, where its name is still there as it was shown."""
-        named, venue = self.symbol.currentText().strip(), self.venue.currentText().strip().lower()
-        is_watched = named == self._shown_symbol and venue == self._market.venue
-        return self._market.symbol if is_watched else named
-
     def _has_no_exchange(self) -> bool:
-        """Whether the venue is that of a file's candles, or of simulated ones."""
+        """Whether the candles come from a file or a simulation."""
         return self.venue.currentText().strip().lower() in (FILE_VENUE, SIMULATED_VENUE)
 
     def _fallback(self) -> tuple[str, ...]:
@@ -158,7 +152,7 @@ class MarketDialog(QDialog):
         return venues
 
     def ask_for_file(self) -> None:
-        """Choose the replay of a file, which is named next."""
+        """Select the replay of a file, and ask for the file."""
         self.feed.setCurrentIndex(self.feed.findData("replay"))
         self.picker.open()
 
@@ -172,7 +166,7 @@ class MarketDialog(QDialog):
         if self._is_accepting:
             self._show_problem()
         elif self._ask is not None and market.feed in EXCHANGE_FEEDS:
-            if self._question is None:  # what it does not have is refused here, where it was typed
+            if self._question is None:  # an unknown market is refused here, where it was typed
                 self._question = question = self._ask(market)
                 question.answered.connect(lambda objection: self._on_answer(question, market, objection))
                 self._show_problem()
@@ -207,7 +201,6 @@ class MarketDialog(QDialog):
             self.accept()
 
     def _remark(self) -> str:
-        """What one should know of the file that is to be replayed."""
         return self.picker.remark if self.feed.currentData() == "replay" else ""
 
     def _show_problem(self) -> None:
@@ -243,7 +236,7 @@ class MarketDialog(QDialog):
         infos = all_field_infos(MarketSettings)
         for title, (name, widget) in zip(titles, self._rows.items(), strict=True):
             self._form.addRow(title, widget)
-            widget.setToolTip(paragraphs(description(infos[name])))
+            set_tooltip(widget, description(infos[name]))
         self.catch_up.setSuffix(translate("Dialogs", " candles"))
         stacked(self, self._form, self._message, None, self.buttons)
         self.setMinimumWidth(enlarged(_WIDTH))
@@ -263,8 +256,8 @@ class MarketDialog(QDialog):
         if self.isVisible():
             self.resize(self.size().expandedTo(self.sizeHint()))
         is_simulated = self.feed.currentData() == "simulate"  # without a speed it runs in real time
-        words = translate("Dialogs", "in real time") if is_simulated else translate("Dialogs", "as fast as possible")
-        self.speed.setSpecialValueText(words)
+        text = translate("Dialogs", "in real time") if is_simulated else translate("Dialogs", "as fast as possible")
+        self.speed.setSpecialValueText(text)
         if not self._has_speed:
             with QSignalBlocker(self.speed):
                 self.speed.setValue(0.0 if is_simulated else WATCHABLE_SPEED)

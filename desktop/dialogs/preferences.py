@@ -8,9 +8,11 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
+from core.alerts.service import service_of
 from core.settings.tree import Settings
+from core.settings.when_applied import is_at_once
 from desktop.dialogs.forms import GroupForm, field_infos
-from desktop.dialogs.setting_words import effect, is_at_once, title
+from desktop.dialogs.setting_texts import effect, title
 from desktop.ui.dialog_parts import Problem, room_on_screen
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label
@@ -19,7 +21,6 @@ from desktop.ui.translation import translate
 
 _WIDTH = 1140
 OWN_DIALOG_GROUPS = frozenset({"market", "watchlist", "browser"})
-"""Not among the pages."""
 
 
 class PreferencesDialog(QDialog):
@@ -56,7 +57,7 @@ class PreferencesDialog(QDialog):
         return self._forms[group]
 
     def show_setting(self, group: str, name: str) -> None:
-        """Turn to its page and put the keys on it."""
+        """Open the setting's page and focus its editor."""
         self.search.clear()
         self.tabs.setCurrentIndex(list(self._forms).index(group))
         editor = self._forms[group].editor(name).widget
@@ -65,9 +66,12 @@ class PreferencesDialog(QDialog):
         (inner or editor).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def settings(self) -> Settings:
-        """The tree as the forms have it. Raises ValueError in a sentence fit for a user."""
+        """The settings from the forms. Raises ValueError with a sentence for the user."""
         groups = {name: form.value() for name, form in self._forms.items()}
-        return replace(self._settings, **groups)  # type: ignore[arg-type]
+        settings = replace(self._settings, **groups)  # type: ignore[arg-type]
+        if settings.notifications.alert_urls != self._settings.notifications.alert_urls:
+            _check_alert_urls(settings.notifications.alert_urls or "")
+        return settings
 
     def accept(self) -> None:
         try:
@@ -86,8 +90,8 @@ class PreferencesDialog(QDialog):
         super().keyPressEvent(event)
 
     def _fitting_size(self, layout: QVBoxLayout, room: QSize) -> QSize:
-        """As high as the longest page needs, so that none has to be scrolled; no larger than its room, nor higher than
-        the window behind it."""
+        """A size at which the longest page need not be scrolled, but no larger than `room`, nor higher than the window
+        behind it."""
         self.ensurePolished()
         around = self._around(layout)
         width, highest = min(enlarged(_WIDTH), room.width()), room.height()
@@ -124,7 +128,7 @@ class PreferencesDialog(QDialog):
         self.tabs.addTab(scroll, title(group))
 
     def _on_search(self, typed: str) -> None:
-        """Only the fields that have every word, and only the pages that have one of them."""
+        """Show only the fields that contain every word, and the pages with such a field."""
         words = typed.casefold().split()
         counts = [form.show_only(words, title(group)) for group, form in self._forms.items()]
         for number, count in enumerate(counts):
@@ -170,6 +174,16 @@ class PreferencesDialog(QDialog):
         self.message.show_sentence(one if waiting == 1 else several.format(waiting))
 
 
+def _check_alert_urls(text: str) -> None:
+    """Raises ValueError for the first URL that apprise cannot use."""
+    for number, url in enumerate(text.split(), start=1):
+        if service_of(url) is None:
+            text = translate(
+                "Dialogs", "{0}: apprise cannot use URL {1}, {2}://. Its form is on appriseit.com/services."
+            )
+            raise ValueError(text.format(title("alert_urls"), number, url.partition("://")[0]))
+
+
 def _note(group: str) -> str:
     """When the page's changes take effect, with its exceptions."""
     names = [field.name for field in fields(getattr(Settings(), group))]
@@ -182,8 +196,8 @@ def _note(group: str) -> str:
     first, *more = titles
     exception = effects[others[0]]  # no page has two
     if not more:
-        words = translate("Dialogs", "{0} takes effect {1}, everything else {2}.")
-        return words.format(first.capitalize(), exception, common)
+        text = translate("Dialogs", "{0} takes effect {1}, everything else {2}.")
+        return text.format(first.capitalize(), exception, common)
     listed = translate("Dialogs", "{0} and {1}").format(", ".join(titles[:-1]), titles[-1])
     return translate("Dialogs", "{0} take effect {1}, everything else {2}.").format(
         listed.capitalize(), exception, common

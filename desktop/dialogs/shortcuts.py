@@ -1,4 +1,4 @@
-"""The list of keyboard shortcuts, by menu and panel, and of what mouse and keys do on the chart."""
+"""The list of keyboard shortcuts, by menu and panel, and of mouse and keyboard gestures on the chart."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BEFORE_KEYS_PX = 24
 
 @dataclass(frozen=True, slots=True)
 class ShortcutLine:
-    """A line of the sheet: where it belongs, what it does, and the keys or the mouse for it."""
+    """A line of the sheet: its section, its effect, and its keys or mouse gesture."""
 
     section: str
     name: str
@@ -33,7 +33,6 @@ class ShortcutLine:
 
 
 def shortcut_lines(ids: Iterable[ActionId]) -> list[ShortcutLine]:
-    """A line for each action that has keys."""
     return [
         ShortcutLine(
             info.place or info.menu[0].replace("&", ""),
@@ -47,7 +46,7 @@ def shortcut_lines(ids: Iterable[ActionId]) -> list[ShortcutLine]:
 
 
 class ShortcutsDialog(QDialog):
-    """As many columns as there is room for; it scrolls where they are too high."""
+    """Shows as many columns as there is room for, and scrolls if they are too high."""
 
     def __init__(self, lines: Iterable[ShortcutLine], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,7 +72,7 @@ class ShortcutsDialog(QDialog):
 
 
 def _widest_body(sections: Mapping[str, Sequence[ShortcutLine]], width_px: int) -> QWidget:
-    """The sections side by side, where that much is wide enough."""
+    """The sections in as many columns as fit into the width."""
     for count in range(_MOST_COLUMNS, 1, -1):
         body = _body(sections, count)
         if body.sizeHint().width() <= width_px:
@@ -97,13 +96,12 @@ def _columns(sections: Mapping[str, Sequence[ShortcutLine]], count: int) -> list
     titles = list(sections)
     cuts = combinations_with_replacement(range(len(titles) + 1), count - 1)
     parts = ([titles[start:end] for start, end in pairwise((0, *cut, len(titles)))] for cut in cuts)
-    best = min(parts, key=lambda columns: max(_height(sections, column) for column in columns))
+
+    def height(titles: Iterable[str]) -> int:
+        return sum(len(sections[title]) + 2 for title in titles)  # a heading is as high as two rows
+
+    best = min(parts, key=lambda columns: max(map(height, columns)))
     return [column for column in best if column]
-
-
-def _height(sections: Mapping[str, Sequence[ShortcutLine]], titles: Iterable[str]) -> int:
-    """Rows of a column; a heading takes the room of two."""
-    return sum(len(sections[title]) + 2 for title in titles)
 
 
 def _section(title: str, lines: Iterable[ShortcutLine]) -> QGridLayout:
@@ -168,7 +166,6 @@ _GESTURES = (
 
 
 def chart_gestures() -> tuple[ShortcutLine, ...]:
-    """Gestures without an action."""
     return tuple(
         ShortcutLine(translate("Chart", _SECTION), translate("Chart", name), translate("Chart", keys))
         for name, keys in _GESTURES

@@ -1,4 +1,4 @@
-"""Why no window opens, for a start by double click, where stderr is not visible."""
+"""Shows why no window opens after a double click, when stderr is not visible."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ UNSEEN = frozenset({"offscreen", "minimal"})
 """Qt platforms without a visible window."""
 
 
+def has_display() -> bool:
+    names = ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY")
+    return not sys.platform.startswith("linux") or any(map(os.environ.get, names))
+
+
 def is_needed() -> bool:
     """No terminal shows what is written, but there is a screen."""
-    if os.environ.get("QT_QPA_PLATFORM") in UNSEEN or (sys.stderr is not None and sys.stderr.isatty()):
-        return False
-    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    is_unseen = os.environ.get("QT_QPA_PLATFORM") in UNSEEN
+    return has_display() and not is_unseen and not (sys.stderr is not None and sys.stderr.isatty())
 
 
 def show(sentence: str) -> None:
-    """Show it, and come back when it was closed."""
+    """Show a message box, and return once it was closed."""
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - a command without a window needs no Qt
     from qasync import QEventLoop  # noqa: PLC0415
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from core.machine.cuda_setup import Gpu, known_fault
 from core.machine.readings import MachineReading, cuda_of_torch, is_torch_for_cpu_only
 from core.settings.tree import Settings
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.stacks import stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -41,7 +41,7 @@ _LATER = QT_TRANSLATE_NOOP("Dialogs", "You can change all of this later: File â€
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One button: what it says, what it means, and what it leads to."""
+    """One button: its text, its explanation, and the resulting choice."""
 
     text: str
     tooltip: str
@@ -85,8 +85,8 @@ _DEVICES = (
 
 
 class WelcomeDialog(QDialog):
-    """`chosen` carries the new Settings and whether a file has still to be named; it comes also when this is closed
-    without a choice, with the settings as they were. Open it with `open`."""
+    """`chosen` carries the new Settings and whether a file is still to be named; closing without a choice emits the
+    unchanged settings. Open it with `open`."""
 
     chosen = Signal(object, bool)
 
@@ -107,19 +107,18 @@ class WelcomeDialog(QDialog):
         self.start.setMinimumHeight(_BUTTON_HEIGHT)
         buttons.accepted.connect(self.accept)
         self._build(buttons)
-        self.sources.changed.connect(self._on_source)
+        self.sources.changed.connect(lambda: self.symbols.setEnabled(self.sources.choice.has_symbol))
         self.finished.connect(self._emit_chosen)
 
     @Slot(object)
     def show_machine(self, reading: MachineReading) -> None:
-        """Offer CUDA where a GPU was found, or show why not. Whether torch can use it is known once training starts."""
+        """Offer CUDA if a GPU was found, or show why not. Whether torch can use it is known once training starts."""
         why_not = _why_no_cuda(reading)
         self.devices.offer(_CUDA, is_offered=not why_not)
         names = ", ".join(gpu.name for gpu in reading.gpus)
         self.devices.show_note(why_not or translate("Dialogs", "Found: {0}.").format(names))
 
     def settings(self) -> Settings:
-        """What the buttons say."""
         source, market = self.sources.value, self._settings.market
         if source == "simulate":
             market = replace(market, feed="simulate", speed=1.0)
@@ -134,13 +133,10 @@ class WelcomeDialog(QDialog):
         font.setPointSizeF(font.pointSizeF() * 1.6)
         font.setBold(True)
         title.setFont(font)
-        about, later = _words(translate("Dialogs", _ABOUT)), _words(translate("Dialogs", _LATER))
+        about, later = _wide_label(translate("Dialogs", _ABOUT)), _wide_label(translate("Dialogs", _LATER))
         later.setForegroundRole(later.palette().ColorRole.PlaceholderText)
         parts = (title, about, self.symbols, self.sources, self.devices, later, buttons)
         stacked(self, *parts, margins=(_MARGIN,) * 4, spacing=16)
-
-    def _on_source(self) -> None:
-        self.symbols.setEnabled(self.sources.choice.has_symbol)
 
     def _emit_chosen(self, result: int) -> None:
         is_accepted = result == QDialog.DialogCode.Accepted
@@ -149,7 +145,7 @@ class WelcomeDialog(QDialog):
 
 
 class ChoiceRow(QWidget):
-    """A title over buttons of which one is down. `changed` comes when another one is."""
+    """A title over buttons, one of them pressed. `changed` is emitted when another one is pressed."""
 
     changed = Signal()
 
@@ -169,8 +165,7 @@ class ChoiceRow(QWidget):
             grid.addWidget(self._button(number, choice), 1, number)
         for column in range(_COLUMNS):
             grid.setColumnMinimumWidth(column, _BUTTON_WIDTH)
-        self.note = _words("")
-        """Under the buttons."""
+        self.note = _wide_label("")
         self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.note.hide()
         grid.addWidget(self.note, 2, 0, 1, _COLUMNS)
@@ -186,16 +181,15 @@ class ChoiceRow(QWidget):
         return self.choice.value
 
     def button(self, text: str) -> QPushButton:
-        """The one that says this. Raises StopIteration where there is none."""
+        """The button with this text. Raises StopIteration if there is none."""
         return next(each for each in self.findChildren(QPushButton) if each.text() == text)
 
-    def show_note(self, words: str) -> None:
-        """Say something under the buttons."""
-        self.note.setText(words)
+    def show_note(self, text: str) -> None:
+        self.note.setText(text)
         self.note.show()
 
     def offer(self, value: str, *, is_offered: bool) -> None:
-        """Whether the choice of this value can be chosen; where it was and cannot be any more, the first is."""
+        """Enable or disable the choice of this value. If it was chosen and is disabled, the first one is chosen."""
         number = next(number for number, choice in enumerate(self._choices) if choice.value == value)
         button = self._group.button(number)
         button.setEnabled(is_offered)
@@ -210,7 +204,7 @@ class ChoiceRow(QWidget):
 
     def _button(self, number: int, choice: Choice) -> QPushButton:
         button = QPushButton(choice.text, autoDefault=False)
-        button.setToolTip(paragraphs(choice.tooltip))
+        set_tooltip(button, choice.tooltip)
         button.setCheckable(True)
         button.toggled.connect(lambda is_down: _colour(button, is_down=is_down))
         button.setChecked(number == 0)
@@ -221,7 +215,7 @@ class ChoiceRow(QWidget):
 
 
 def _why_no_cuda(reading: MachineReading) -> str:
-    """Nothing where it can be chosen."""
+    """The reason why CUDA cannot be chosen; empty if it can."""
     if not reading.gpus:
         return translate("Dialogs", "CUDA is not available: no NVIDIA driver answers on this computer.")
     if is_torch_for_cpu_only():
@@ -230,20 +224,16 @@ def _why_no_cuda(reading: MachineReading) -> str:
             "CUDA is not available: {0} was found, but the installed torch is a build for CPUs only. The command "
             "ghostcandle doctor shows how to install the one for it.",
         ).format(reading.gpus[0].name)
-    fault = _known_fault(reading)
-    if fault:
-        return translate(
-            "Dialogs", "CUDA is not available: {0}. The command ghostcandle doctor shows what to do."
-        ).format(fault)
-    return ""
-
-
-def _known_fault(reading: MachineReading) -> str:
-    """A driver or a GPU that is too old for the installed torch. GPUs that sleep answer nothing."""
     cuda, gpus = cuda_of_torch(), reading.gpus
-    if cuda is None or any(gpu.capability is None or gpu.driver is None for gpu in gpus):
+    if cuda is None or any(gpu.capability is None or gpu.driver is None for gpu in gpus):  # GPUs that sleep
         return ""
-    return known_fault(cuda, gpus[0].driver, tuple(Gpu(gpu.name, gpu.capability) for gpu in gpus))
+    # A driver or a GPU may be too old for the installed torch.
+    fault = known_fault(cuda, gpus[0].driver, tuple(Gpu(gpu.name, gpu.capability) for gpu in gpus))
+    if not fault:
+        return ""
+    return translate("Dialogs", "CUDA is not available: {0}. The command ghostcandle doctor shows what to do.").format(
+        fault
+    )
 
 
 def _translated(choice: Choice) -> Choice:
@@ -252,7 +242,7 @@ def _translated(choice: Choice) -> Choice:
 
 
 def _colour(button: QAbstractButton, *, is_down: bool) -> None:
-    """A style that only darkens what is down leaves a stranger guessing."""
+    """Colour the pressed button: one that is only darker is hard to recognise."""
     palette = QGuiApplication.palette()
     if is_down:
         palette.setColor(QPalette.ColorRole.Button, palette.highlight().color())
@@ -260,7 +250,7 @@ def _colour(button: QAbstractButton, *, is_down: bool) -> None:
     button.setPalette(palette)
 
 
-def _words(text: str) -> Label:
+def _wide_label(text: str) -> Label:
     label = Label(text, alignment=Qt.AlignmentFlag.AlignLeft, wraps=True)
     label.setMinimumWidth(_COLUMNS * _BUTTON_WIDTH)
     return label

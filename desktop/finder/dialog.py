@@ -1,4 +1,4 @@
-"""The finder's box: a line to type in, and the list of what fits."""
+"""The finder's box: an input line, and the list of matches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TO_LIST = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the box says of itself: its name, what can be typed, and that nothing fits."""
+    """The texts of the box: its name, what can be typed, and that nothing matches."""
 
     name: str
     hint: str
@@ -46,7 +46,7 @@ MARKET = Question(
 
 
 class FinderDialog(QDialog):
-    """Type, Up and Down, Enter. What is chosen is done after the box has closed."""
+    """Used by typing, Up, Down and Enter. The chosen entry runs after the box has closed."""
 
     def __init__(self, entries: Iterable[Entry], theme: Theme, parent: QWidget, question: Question = ANYTHING) -> None:
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
@@ -66,23 +66,28 @@ class FinderDialog(QDialog):
         self.list.setItemDelegate(_LineCell(theme, self.list))
         self.empty = Label(translate("Finder", question.nothing), alignment=Qt.AlignmentFlag.AlignCenter)
         self.note = Label(wraps=True)
-        """Why none of what fits is marked."""
-        self._build()
+        """Explains why no match is marked."""
+        frame = QFrame(frameShape=QFrame.Shape.StyledPanel)
+        stacked(self, frame, margins=NO_MARGINS)
+        parts = (self.line, self.list, self.empty, self.note)
+        stacked(frame, *parts, stretched=(self.list, self.empty), margins=(_MARGIN,) * 4)
         self.line.textChanged.connect(self._search)
         self.line.installEventFilter(self)
         self.list.clicked.connect(self._choose)
-        self.finished.connect(self._do)
+        self.finished.connect(self._run_chosen)
         self.offer(entries)
-        self._place(parent)
+        size = _SIZE.boundedTo(parent.size() - QSize(40, 60))
+        self.resize(size)
+        self.move(parent.mapToGlobal(QPoint((parent.width() - size.width()) // 2, 48)))  # in its upper middle
 
     def offer(self, entries: Iterable[Entry]) -> None:
-        """These can be found now, by what has been typed."""
+        """Search these entries from now on, also for the text typed so far."""
         self._entries = tuple(entries)
         self._search(self.line.text())
 
     def open_for_typing(self, typed: str) -> None:
-        """Show it with this in its line, so that the next key goes there as well: a popup gets the keys at once, also
-        those that come before the desktop has given it the focus."""
+        """Show it with this text in its line. It receives the next keys too: a popup gets them at once, even before the
+        desktop focuses it."""
         place = self.pos()
         self.setWindowFlags(Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.move(place)  # which other flags forget
@@ -102,26 +107,14 @@ class FinderDialog(QDialog):
                 return True
         return super().eventFilter(watched, event)
 
-    def _build(self) -> None:
-        frame = QFrame(frameShape=QFrame.Shape.StyledPanel)
-        stacked(self, frame, margins=NO_MARGINS)
-        parts = (self.line, self.list, self.empty, self.note)
-        stacked(frame, *parts, stretched=(self.list, self.empty), margins=(_MARGIN,) * 4)
-
-    def _place(self, window: QWidget) -> None:
-        """In the upper middle of the window."""
-        size = _SIZE.boundedTo(window.size() - QSize(40, 60))
-        self.resize(size)
-        self.move(window.mapToGlobal(QPoint((window.width() - size.width()) // 2, 48)))
-
     def _search(self, typed: str) -> None:
         entries = found(self._entries, typed, MOST_SHOWN)
         self.model.show(entries)
         self.list.setVisible(bool(entries))
         self.empty.setVisible(not entries)
         is_other = bool(entries) and _is_another_market(typed, entries)
-        words = translate("Finder", "No market named {0} here. Choose one of these.")
-        self.note.setText(words.format(typed.strip().upper()) if is_other else "")
+        text = translate("Finder", "No market named {0} here. Choose one of these.")
+        self.note.setText(text.format(typed.strip().upper()) if is_other else "")
         self.note.setVisible(is_other)
         if entries:
             self.list.setCurrentIndex(self.model.index(-1 if is_other else 0, 0))
@@ -133,29 +126,32 @@ class FinderDialog(QDialog):
             self._chosen = entry
             self.accept()
 
-    def _do(self) -> None:
-        """Only now: what it opens must not lie under this box."""
+    def _run_chosen(self) -> None:
+        """Called once the box has closed, so that nothing opens beneath it."""
         if self._chosen is not None:
             self._chosen.run()
 
 
 def _is_another_market(typed: str, entries: Sequence[Entry]) -> bool:
-    """Whether a symbol was typed with its quote, and the best that fits is the market of another: Enter must not take
-    BTC/USDT for BTC/USD."""
+    """Whether a symbol was typed with its quote, and the best match is another market: Enter must not open BTC/USDT for
+    BTC/USD."""
     base, _, quote = typed.strip().partition("/")
     is_symbol = bool(base and quote) and entries[0].kind is EntryKind.MARKET
     return is_symbol and entries[0].text.casefold() != typed.strip().casefold()
 
 
 class _FoundModel(RowsModel[Entry]):
-    """What cannot be done now cannot be chosen."""
+    """The entries; disabled ones cannot be chosen."""
 
     def __init__(self, parent: QObject) -> None:
-        line: Column[Entry] = Column("", lambda entry: entry.text, spoken=_spoken)
+        def spoken(entry: Entry) -> str:
+            return " · ".join(part for part in (entry.text, entry.kind.shown, entry.keys) if part)
+
+        line: Column[Entry] = Column("", lambda entry: entry.text, spoken=spoken)
         super().__init__((line,), parent, tooltip=lambda entry: entry.details)
 
     def show(self, rows: Sequence[Entry]) -> None:
-        """None of them stays chosen: other words were typed."""
+        """Show these rows without a selection, as the typed text has changed."""
         self.beginResetModel()
         self.rows = list(rows)
         self.endResetModel()
@@ -164,10 +160,6 @@ class _FoundModel(RowsModel[Entry]):
         is_enabled = self.rows[index.row()].is_enabled
         selectable = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
         return selectable | Qt.ItemFlag.ItemIsEnabled if is_enabled else selectable
-
-
-def _spoken(entry: Entry) -> str:
-    return " · ".join(part for part in (entry.text, entry.kind.shown, entry.keys) if part)
 
 
 class _LineCell(PaintedCell):

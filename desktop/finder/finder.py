@@ -1,4 +1,4 @@
-"""Opens the finder's box over a window, with all that can be found in it: actions, settings, checkpoints, markets."""
+"""Opens the finder's box over a window: it searches actions, settings, checkpoints and markets."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from core.settings.group import SECRET
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionRegistry, translated
 from desktop.dialogs.forms import field_infos
-from desktop.dialogs.market import USUAL_SYMBOLS
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS
-from desktop.dialogs.setting_words import description, title
+from desktop.dialogs.setting_texts import description, title
+from desktop.dialogs.usual_markets import USUAL_SYMBOLS
 from desktop.finder.dialog import MARKET, FinderDialog
 from desktop.finder.search import Entry, EntryKind
+from desktop.services.market_check import EXCHANGE_FEEDS
 from desktop.services.market_choice import MarketChoice
 from desktop.state.checkpoint_source import CheckpointSource, score_text
 from desktop.state.shell import Shell
@@ -34,11 +35,11 @@ from desktop.ui.translation import translate
 from desktop.ui.words import with_venue
 
 Symbols = Callable[[str], Iterable[str]]
-"""The symbols of an exchange, as far as they are known without asking it."""
+"""The known symbols of an exchange, without a request."""
 
 
 _NEWEST_CHECKPOINTS = 1_000
-"""Older ones are found in the browser, which is made for many."""
+"""Older checkpoints are found in the browser, which is made for many."""
 INTERVALS = {
     ActionId.INTERVAL_1M: "1 1m",
     ActionId.INTERVAL_5M: "5 5m",
@@ -48,7 +49,7 @@ INTERVALS = {
     ActionId.INTERVAL_1D: "1440 24h 1d",
     ActionId.INTERVAL_MARKET: "0",
 }
-"""What finds them, beside their own words."""
+"""Additional search words of the intervals."""
 
 
 class Finder(QObject):
@@ -69,8 +70,8 @@ class Finder(QObject):
         stored: Callable[[], Iterable[Market]] = tuple,
         ask: Callable[[str], object] = lambda _venue: None,
     ) -> None:
-        """stored: the markets of which candles are stored. Raises StorageError. ask: an exchange for its symbols, which
-        come by `take_symbols`."""
+        """stored: the markets of which candles are stored. Raises StorageError. ask: requests an exchange's symbols,
+        which arrive by `update_symbols`."""
         super().__init__(shell.window)
         self._shell, self._theme, self._symbols, self._stored, self._ask = shell, theme, symbols, stored, ask
         self._source, self._market_choice = source, market_choice
@@ -81,36 +82,35 @@ class Finder(QObject):
         return open_dialog(dialog)
 
     def open_markets(self, typed: str = "") -> FinderDialog:
-        """Show the box with markets and intervals alone, and what has been typed so far in its line."""
-        for open_one in self._market_boxes():
-            open_one.line.insert(typed)
-            return open_one
+        """Show the box with markets and intervals alone, and the text typed so far."""
+        if boxes := self._market_boxes():
+            boxes[0].line.insert(typed)
+            return boxes[0]
         dialog = FinderDialog(self._of_chart(typed), self._theme, self._shell.window, MARKET)
         dialog.open_for_typing(typed)
         market = self._shell.settings.current.market
-        if market.feed in ("auto", "live"):  # it is being asked for candles anyway
+        if market.feed in EXCHANGE_FEEDS:  # it is being asked for candles anyway
             self._ask(market.venue)
         return dialog
 
-    def take_symbols(self) -> None:
-        """The symbols of an exchange have come."""
+    def update_symbols(self) -> None:
+        """Offer an exchange's symbols, which have arrived."""
         for dialog in self._market_boxes():
             dialog.offer(self._of_chart(dialog.line.text()))
 
     def _market_boxes(self) -> list[FinderDialog]:
-        """The one that is open, if any."""
         boxes = self._shell.window.findChildren(FinderDialog)
         return [box for box in boxes if box.question is MARKET and box.isVisible()]
 
     def _entries(self) -> Iterator[Entry]:
         yield from action_entries(self._shell.actions, but=frozenset({ActionId.FIND}))
         yield from self._markets(self._of_this_exchange())
-        yield from checkpoint_entries(self._source.newest(_NEWEST_CHECKPOINTS), self.checkpoint_chosen.emit)
+        yield from checkpoint_entries(self._source.checkpoints()[:_NEWEST_CHECKPOINTS], self.checkpoint_chosen.emit)
         yield from setting_entries(self._shell.settings.current, self.setting_chosen.emit)
 
     def _of_chart(self, typed: str) -> Iterator[Entry]:
-        """Of what fits equally well the first is chosen: of a digit an interval, of a letter a market, the first
-        of those with the quote of what is shown."""
+        """Entries in the order of choice among equal matches: after a digit, intervals first; otherwise markets first,
+        led by those in the chart's quote currency."""
         intervals = interval_entries(self._shell.actions)
         _, _, quote = self._shell.settings.current.market.symbol.partition("/")
         known = sorted(self._of_this_exchange(), key=lambda market: not market.symbol.endswith(f"/{quote}"))
@@ -118,27 +118,25 @@ class Finder(QObject):
         yield from chain(intervals, markets) if typed[:1].isdigit() else chain(markets, intervals)
 
     def _markets(self, more: Iterable[WatchedMarket]) -> Iterator[Entry]:
-        """Those of the list, those of the exchange, those that are stored."""
+        """The markets of the watchlist, of the exchange, and with stored candles."""
         more = tuple(more)
         watched = self._shell.settings.current.watchlist.markets
         yield from market_entries(watched, more, self._market_choice.watch)
         listed = frozenset(each.market for each in (*watched, *more))
-        yield from stored_entries(self._stored_markets(), listed, self._market_choice.open_stored)
+        stored: Iterable[Market] = ()
+        with self._shell.banner.storage_errors_shown():
+            stored = self._stored()
+        yield from stored_entries(stored, listed, self._market_choice.open_stored)
 
     def _of_this_exchange(self) -> Iterator[WatchedMarket]:
         market = self._shell.settings.current.market
         for symbol in self._symbols(market.venue) or USUAL_SYMBOLS:
-            with contextlib.suppress(ValidationError):  # what no list could hold
+            with contextlib.suppress(ValidationError):  # a symbol that is invalid in a list
                 yield WatchedMarket(market.venue, symbol, market.interval)
-
-    def _stored_markets(self) -> Iterable[Market]:
-        with self._shell.banner.storage_errors_shown():
-            return self._stored()
-        return ()
 
 
 def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> Iterator[Entry]:
-    """As the menus name them, with the menu's name among the details."""
+    """Actions with their names in the menus, and the menu's name among the details."""
     for action_id in registry.ids():
         if action_id in but:
             continue
@@ -155,7 +153,7 @@ def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> I
 def market_entries(
     markets: Iterable[WatchedMarket], more: Iterable[WatchedMarket], watch: Callable[[WatchedMarket], object]
 ) -> Iterator[Entry]:
-    """Those of the list, then `more` that are not in it; `watch` gets the one that is chosen."""
+    """Markets of the list, then `more` that are not in it; `watch` gets the chosen one."""
     listed = tuple(markets)
     for market in (*listed, *(each for each in more if each not in listed)):
         details = with_venue(str(market.interval), market.venue)
@@ -167,8 +165,7 @@ def market_entries(
 def stored_entries(
     markets: Iterable[Market], listed: Container[Market], open_stored: Callable[[Market], object]
 ) -> Iterator[Entry]:
-    """Markets of which candles are stored, but for those that are `listed`; `open_stored` gets the one that is
-    chosen."""
+    """Markets with stored candles, except the `listed` ones; `open_stored` gets the chosen one."""
     for market, symbol in symbols_apart(markets).items():
         if market not in listed:
             details = translate("Finder", "{0}, stored").format(with_venue(str(market.interval), market.venue))
@@ -177,12 +174,12 @@ def stored_entries(
 
 
 def _joined(symbol: str) -> str:
-    """As some type it: ethusdt."""
+    """The symbol without its slash, as some type it: ethusdt."""
     return symbol.replace("/", "")
 
 
 def interval_entries(registry: ActionRegistry) -> Iterator[Entry]:
-    """Those of the chart: found by their minutes, by a short name as 4h, and by their words."""
+    """The chart's intervals: found by their minutes, by a short name such as 4h, and by their words."""
     for action_id, more in INTERVALS.items():
         action = registry[action_id]
         text = action.text().replace("&", "")
@@ -191,21 +188,25 @@ def interval_entries(registry: ActionRegistry) -> Iterator[Entry]:
 
 
 def setting_entries(settings: Settings, open_setting: Callable[[str, str], object]) -> Iterator[Entry]:
-    """One for each field of the Preferences; `open_setting` gets its group and its name."""
+    """An entry for each field of the Preferences; `open_setting` gets its group and its name."""
     for group in fields(settings):
         if group.name in OWN_DIALOG_GROUPS:
             continue
         branch = getattr(settings, group.name)
         for name, info in field_infos(type(branch)).items():
             value = getattr(branch, name)
-            shown = translate("Finder", "set") if value and info.json_schema_extra == SECRET else _shown(value)
+            shown = translate("Finder", "not set") if value is None else str(value)
+            if isinstance(value, bool):
+                shown = translate("Finder", "on") if value else translate("Finder", "off")
+            elif value and info.json_schema_extra == SECRET:
+                shown = translate("Finder", "set")
             now = translate("Finder", "{0}, now {1}.").format(title(group.name), shown)
             details = f"{now} {description(info)}"
             yield Entry(EntryKind.SETTING, title(name), partial(open_setting, group.name, name), details)
 
 
 def checkpoint_entries(infos: Iterable[CheckpointInfo], show: Callable[[str], object]) -> Iterator[Entry]:
-    """Newest first; `show` gets the id."""
+    """An entry for each checkpoint, in this order; `show` gets the id."""
     for info in infos:
         marks = (
             (info.is_best, translate("Finder", "best")),
@@ -215,13 +216,7 @@ def checkpoint_entries(infos: Iterable[CheckpointInfo], show: Callable[[str], ob
         named = ", ".join(name for is_so, name in marks if is_so)
         candle = formatting.format_time(info.candle_open_time_ms)
         score = translate("Finder", "score {0}").format(score_text(info))
-        words = (info.name, named, score, candle, ", ".join(info.tags), info.note)
-        details = " · ".join(part for part in words if part)
+        parts = (info.name, named, score, candle, ", ".join(info.tags), info.note)
+        details = " · ".join(part for part in parts if part)
         text = translate("Finder", "Step {0}").format(formatting.format_count(info.step))
         yield Entry(EntryKind.CHECKPOINT, text, partial(show, info.checkpoint_id), details, more=str(info.step))
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return translate("Finder", "on") if value else translate("Finder", "off")
-    return translate("Finder", "not set") if value is None else str(value)

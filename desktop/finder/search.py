@@ -1,4 +1,4 @@
-"""Which entries fit the words that were typed, best first."""
+"""Finds the entries that match the typed words, best first."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from enum import StrEnum
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _FAR = 4
-"""A word that is in an entry's details only."""
+"""Rank of a word that is in an entry's details only."""
 
 
 class EntryKind(StrEnum):
-    """What an entry is, as the list shows it."""
-
     ACTION = QT_TRANSLATE_NOOP("Finder", "Action")
     MARKET = QT_TRANSLATE_NOOP("Finder", "Market")
     INTERVAL = QT_TRANSLATE_NOOP("Finder", "Interval")
@@ -23,14 +21,12 @@ class EntryKind(StrEnum):
 
     @property
     def shown(self) -> str:
-        """In the user's language."""
         return translate("Finder", self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that can be found and done. details: more words that find it, and its tooltip; more: words that find it
-    and are not shown."""
+    """A command that can be found. details: shown search words, and its tooltip; more: hidden search words."""
 
     kind: EntryKind
     text: str
@@ -42,11 +38,11 @@ class Entry:
 
 
 def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:
-    """Those that have every typed word, best first, at most `most`; without words: the first ones.
+    """The entries with every typed word, best first, at most `most`; without words: the first ones.
 
-    A word that is the whole text, or all of it before a slash, counts most, then one at its beginning or one that is
-    among those not shown, then one at the beginning of a word of it, then one inside it; what can be done now comes
-    before what cannot; among equals the order stays.
+    A word that equals the text, or its part before a slash, counts most, then one at its beginning or among the hidden
+    words, then one at the beginning of a word in it, then one inside it; enabled entries come before disabled ones;
+    equal ones keep their order.
     """
     words = typed.casefold().split()
     ranked = ((_rank(entry, words), entry) for entry in entries)
@@ -55,7 +51,7 @@ def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:
 
 
 def _rank(entry: Entry, words: Sequence[str]) -> int | None:
-    """The least is best; None: a word is missing."""
+    """The lowest rank is best; None if a word is missing."""
     text = entry.text.casefold()
     more = f"{entry.kind.shown} {entry.details} {entry.more}".casefold()
     hidden = frozenset(entry.more.casefold().split())

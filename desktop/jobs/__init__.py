@@ -1,1 +1,1 @@
-"""Long work: the one list of it, the child processes that do it, and what starts them."""
+"""Background jobs: their list, their child processes, and the dialogs that start them."""

@@ -1,4 +1,4 @@
-"""A command of the program as a child process: progress comes as lines, and closing its stdin ends it."""
+"""A command of the program as a child process: it prints its progress as lines, and closing its stdin ends it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _POLITE_MS = 20_000
 _INSISTING_MS = 5_000
 _LONGEST_LINE = 1 << 20
 _LARGEST_ANSWER = 16 << 20
-_LAST_WORDS = 20
+_LAST_LINES = 20
 _ENDS_WITHIN_MS = 3_000
 
 
@@ -32,9 +32,8 @@ class Ending:
 
     summary: Mapping[str, Any] | None
     sentence: str = ""
-    """What went wrong."""
-    was_asked: bool = False
-    """It was cancelled."""
+    """The error message, if it failed."""
+    was_cancelled: bool = False
 
 
 def own_program() -> list[str]:
@@ -49,9 +48,8 @@ class ChildProcess(QObject):
     """Starts, listens to and ends one child. Should this process die, its end of stdin closes, and the child ends."""
 
     progressed = Signal(str, int, int, object)
-    """What is done now, how far, of how much (0: not known), and the seconds left or None."""
-    said = Signal(str)
-    """A sentence on the way."""
+    """The current part, the amount done, the total (0: unknown), and the seconds left or None."""
+    message_received = Signal(str)
     over = Signal(object)
     """Ending. The last signal; the process is gone."""
 
@@ -70,32 +68,31 @@ class ChildProcess(QObject):
         self._process.finished.connect(self._on_finished)
         self._process.errorOccurred.connect(self._on_error)
         self._lines, self._answer = bytearray(), bytearray()
-        self._words: deque[str] = deque(maxlen=_LAST_WORDS)
-        self._was_asked = self._is_over = False
+        self._other_lines: deque[str] = deque(maxlen=_LAST_LINES)
+        self._was_cancelled = self._is_over = False
         self._insist = QTimer(self, singleShot=True)
         self._insist.timeout.connect(self._on_patience_over)
 
     @property
     def process_id(self) -> int:
-        """0 where it does not run."""
         return int(self._process.processId())
 
     def start(self) -> None:
-        """`over` follows in any case."""
+        """Start the process; `over` follows in any case."""
         self._process.start()
 
     @Slot()
     def cancel(self) -> None:
-        """Ask it to end; after a while insist. Safe to call twice."""
-        if self._was_asked or self._is_over:
+        """Ask it to end; kill it after a while. Safe to call twice."""
+        if self._was_cancelled or self._is_over:
             return
-        self._was_asked = True
+        self._was_cancelled = True
         self._process.closeWriteChannel()
         self._insist.start(_POLITE_MS)
 
     def kill(self) -> None:
         """End it now, and wait for that."""
-        self._was_asked = True
+        self._was_cancelled = True
         if not self._is_over:
             self._process.kill()
             self._process.waitForFinished(_ENDS_WITHIN_MS)
@@ -113,24 +110,23 @@ class ChildProcess(QObject):
         *lines, rest = bytes(self._lines).split(b"\n")
         self._lines = bytearray(rest[-_LONGEST_LINE:])
         for line in lines:
-            self._take(line.decode("utf-8", "replace").strip())
+            self._handle_line(line.decode("utf-8", "replace").strip())
 
-    def _take(self, line: str) -> None:
-        """A line that is not ours is kept: it may be the last word of a process that dies."""
-        parsed = _object(line)
-        match parsed:
+    def _handle_line(self, line: str) -> None:
+        """Lines other than progress are stored: one may be the last message of a dying process."""
+        match _object(line):
             case {"progress": {"title": str(title), "done": int(done), "total": int(total), "seconds_left": left}}:
                 self.progressed.emit(title, done, total, left if isinstance(left, (int, float)) else None)
             case {"say": str(sentence)}:
-                self.said.emit(sentence)
+                self.message_received.emit(sentence)
             case _ if line:
-                self._words.append(line)
+                self._other_lines.append(line)
 
     @Slot()
     def _on_answer(self) -> None:
         self._answer += self._process.readAllStandardOutput().data()
         if len(self._answer) > _LARGEST_ANSWER:
-            self._words.append(translate("Jobs", "It printed more output than expected."))
+            self._other_lines.append(translate("Jobs", "It printed more output than expected."))
             self._process.kill()
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
@@ -143,10 +139,10 @@ class ChildProcess(QObject):
         self._on_progress()
         self._on_answer()
         parsed = _object(self._answer.decode("utf-8", "replace"))
-        if self._was_asked:
-            self._end(Ending(parsed if code == 0 else None, was_asked=True))
+        if self._was_cancelled:
+            self._end(Ending(parsed if code == 0 else None, was_cancelled=True))
         elif status is QProcess.ExitStatus.CrashExit:
-            self._end(Ending(None, self._with_words(translate("Jobs", "Its process was killed or crashed."))))
+            self._end(Ending(None, self._with_last_line(translate("Jobs", "Its process was killed or crashed."))))
         elif parsed is not None and "error" in parsed:
             self._end(Ending(None, str(parsed["error"])))
         elif parsed is not None and parsed.get("errors"):
@@ -154,10 +150,10 @@ class ChildProcess(QObject):
         elif code == 0 and parsed is not None:
             self._end(Ending(parsed))
         else:
-            self._end(Ending(None, self._with_words(translate("Jobs", "It exited with code {0}.").format(code))))
+            self._end(Ending(None, self._with_last_line(translate("Jobs", "It exited with code {0}.").format(code))))
 
-    def _with_words(self, sentence: str) -> str:
-        return f"{sentence} {self._words[-1]}" if self._words else sentence
+    def _with_last_line(self, sentence: str) -> str:
+        return f"{sentence} {self._other_lines[-1]}" if self._other_lines else sentence
 
     def _end(self, ending: Ending) -> None:
         if not self._is_over:

@@ -1,4 +1,4 @@
-"""What files to be imported hold and how they were read: shown for each file, by the account of a dry run."""
+"""Shows the content of each file to be imported and how it was read, from the report of a dry run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QVB
 
 from core.domain.candle import FILE_VENUE
 from core.market.history.forms.form import Stamp
-from core.market.history.forms.table import FORMS
+from core.market.history.forms.recognise import FORMS
 from core.market.history.report import candle_text
 from desktop.jobs.job_commands import in_fields, no_exchange_title, stamp_titles
 from desktop.ui.formatting import format_candles, format_count
@@ -23,13 +23,13 @@ from desktop.ui.translation import translate
 _FORM = re.compile(r"--form ([\w-]+) \(")
 _BOTH_STAMPS = f"--stamp {Stamp.START} or --stamp {Stamp.END}"
 _RESERVED_LINES = 11
-"""Enough for most files: then the dialog stays as it is when they have been read."""
+"""Enough for most files, so that the dialog keeps its size when they have been read."""
 _LONGEST_EXAMPLE = 90
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A click that answers the question of a refusal: the field, and its value."""
+    """An answer, by a click, to the question of a refusal: the field, and its value."""
 
     title: str
     field: str
@@ -38,8 +38,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """files: the accounts of those that can be read. refusals: a sentence for each of the others, as the command has
-    it. is_reading: whether the rows of the chosen files are still unknown."""
+    """files: the reports on readable files. refusals: the command's sentence for each other file. is_reading: whether
+    the rows of the chosen files are still unknown."""
 
     files: Sequence[Mapping[str, Any]] = ()
     refusals: Sequence[str] = ()
@@ -51,11 +51,11 @@ class Preview:
 
     @property
     def unnamed(self) -> str:
-        """What has to be named of the first file whose market is not known."""
+        """The options to name for the first file whose market is unknown."""
         return next((" ".join(each["unnamed"].values()) for each in self.files if each.get("unnamed")), "")
 
     def answers(self) -> list[Answer]:
-        """One for each known form or stamp that a refusal asks to choose from, and for what a market lacks."""
+        """An answer for each known form or stamp that a refusal offers, and for each missing part of a market."""
         found = [Answer(FORMS[name].title, "form", name) for text in self.refusals for name in _FORM.findall(text)]
         if any(_BOTH_STAMPS in text for text in self.refusals):
             found += [Answer(title, "stamp", stamp) for stamp, title in stamp_titles().items()]
@@ -71,7 +71,7 @@ class Preview:
 
 
 class Contents(QScrollArea):
-    """A heading and a grid of names and texts for each file; then what is wrong, with a button for each answer."""
+    """A heading and a grid of names and texts for each file; then the faults, with a button for each answer."""
 
     answered = Signal(str, str)
     """The field and the value of the answer that was clicked."""
@@ -90,7 +90,7 @@ class Contents(QScrollArea):
         return "\n".join(label.text() for label in self._labels)
 
     def show_preview(self, preview: Preview) -> None:
-        """Show this instead of what is shown. `limit_height` then makes room for it."""
+        """Show this preview instead. `limit_height` then makes room for it."""
         self._labels = []
         page = QWidget()
         self._column = column = QVBoxLayout(page)
@@ -106,7 +106,8 @@ class Contents(QScrollArea):
             button.clicked.connect(lambda _on=False, chosen=answer: self.answered.emit(chosen.field, chosen.value))
             column.addWidget(button, alignment=Qt.AlignmentFlag.AlignLeft)
         if not self._labels:
-            column.addWidget(self._label(_nothing_yet(preview)))
+            hint = translate("Jobs", "How the files are read is shown here.")
+            column.addWidget(self._label(translate("Jobs", "Reading…") if preview.is_reading else hint))
         column.addStretch(1)
         self.setWidget(page)
 
@@ -152,16 +153,10 @@ class Contents(QScrollArea):
         return label
 
 
-def _nothing_yet(preview: Preview) -> str:
-    if preview.is_reading:
-        return translate("Jobs", "Reading…")
-    return translate("Jobs", "How the files are read is shown here.")
-
-
 def _heading(found: Mapping[str, Any]) -> str:
-    words = translate("Jobs", "{0}: {1} rows, {2} of {3}")
-    counts = format_count(int(found["rows"])), format_candles(int(found["candles"]))
-    parts = [words.format(found["file"], *counts, found["interval"])]
+    rows, candles = format_count(int(found["rows"])), format_candles(int(found["candles"]))
+    text = translate("Jobs", "{0}: {1} rows, {2} of {3}").format(found["file"], rows, candles, found["interval"])
+    parts = [text]
     if found.get("new") is not None:
         new = translate("Jobs", "{0} new").format(format_count(int(found["new"])))
         parts.append(new if found["new"] else translate("Jobs", "all stored already"))
@@ -171,8 +166,13 @@ def _heading(found: Mapping[str, Any]) -> str:
 
 
 def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
-    """Title, text and whether it is assumed; without those that the account says nothing of."""
+    """Title, text and whether it is assumed; without items that are missing in the report."""
     left_out = "\n".join(_left_out(each) for each in found.get("left_out", ()))
+    repeated = ""
+    if found.get("repeated"):
+        repeated = translate("Jobs", "{0} rows, {1} with other numbers: the last stays").format(
+            format_count(int(found["repeated"])), format_count(int(found["contradicting"]))
+        )
     first, last = (candle_text(found[name]) if name in found else "" for name in ("first", "last"))
     market = ""
     if not found.get("unnamed"):
@@ -188,7 +188,7 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         (translate("Jobs", "First candle"), first, False),
         (translate("Jobs", "Last candle"), last, False),
         (translate("Jobs", "Left out"), left_out, False),
-        (translate("Jobs", "Repeated"), _repeated(found) if found.get("repeated") else "", False),
+        (translate("Jobs", "Repeated"), repeated, False),
     )
     return [row for row in rows if row[1]]
 
@@ -198,8 +198,3 @@ def _left_out(each: Mapping[str, Any]) -> str:
     if not each["example"]:
         return counted
     return translate("Jobs", "{0}, such as {1}").format(counted, each["example"][:_LONGEST_EXAMPLE])
-
-
-def _repeated(found: Mapping[str, Any]) -> str:
-    words = translate("Jobs", "{0} rows, {1} with other numbers: the last stays")
-    return words.format(format_count(int(found["repeated"])), format_count(int(found["contradicting"])))

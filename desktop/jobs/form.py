@@ -1,4 +1,4 @@
-"""What the dialogs that start a job share: a form, and a sentence on what is wrong with it."""
+"""The common parts of dialogs that start a job: a form, and a message about its fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from desktop.dialogs.forms import listen, number_boxes
 from desktop.jobs.job_commands import Order
 from desktop.ui.dialog_parts import Problem, ok_and_cancel
 from desktop.ui.interface_size import enlarged
-from desktop.ui.plain_text import WrappedLabel, paragraphs
+from desktop.ui.plain_text import WrappedLabel, set_tooltip
 from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
@@ -25,7 +25,7 @@ class JobDialog(QDialog):
     ordered = Signal(object)
 
     def __init__(self, title: str, about: str, start: str, parent: QWidget | None = None) -> None:
-        """about: what the job does, in a sentence or two. start: the words on its button."""
+        """about: what the job does, in a sentence or two. start: the text of its button."""
         super().__init__(parent)
         self.setWindowTitle(title)
         self._picker: FilePicker | None = None
@@ -34,8 +34,7 @@ class JobDialog(QDialog):
         self.form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.buttons = ok_and_cancel(self, start)
         self.message = Problem(self.order, self.buttons)
-        label = WrappedLabel(about)
-        stacked(self, label, self.form, self.message, None, self.buttons).insertSpacing(1, 4)
+        stacked(self, WrappedLabel(about), self.form, self.message, None, self.buttons).insertSpacing(1, 4)
         self.setMinimumWidth(enlarged(_WIDTH))
 
     def order(self) -> Order:
@@ -49,7 +48,7 @@ class JobDialog(QDialog):
             widget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             widget.setMinimumContentsLength(_LEAST_CHARACTERS)
         self.form.addRow(title, widget)
-        widget.setToolTip(paragraphs(tooltip))
+        set_tooltip(widget, tooltip)
         for part in (widget, *widget.findChildren(QLineEdit)):
             part.setAccessibleName(title.replace("&", ""))
         for box in number_boxes(widget):
@@ -88,7 +87,7 @@ class JobDialog(QDialog):
 
 
 def chosen_device(value: str) -> QComboBox:
-    """Where it computes; the data is what the command line takes."""
+    """A box of devices; an item's data is the value for the command line."""
     box = QComboBox()
     for name, text in (
         ("auto", translate("Jobs", "Automatic")),

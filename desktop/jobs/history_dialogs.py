@@ -15,14 +15,14 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QWidg
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.domain.dates import calendar_moment
 from core.market.history.errors import HistoryError, UnnamedMarketError
-from core.market.history.forms.table import FORMS
-from core.market.history.moments import parse_moment
-from core.market.history.naming import venue_of
+from core.market.history.forms.recognise import FORMS
+from core.market.history.guess_market import venue_of
+from core.market.history.utc_times import parse_moment
 from core.market.symbols import known_venues
 from core.settings.tree import MarketSettings
 from desktop.dialogs.file_check import FilePicker, check_importable
 from desktop.dialogs.forms import editable
-from desktop.dialogs.market import EXCHANGES, USUAL_SYMBOLS
+from desktop.dialogs.usual_markets import EXCHANGES, USUAL_SYMBOLS
 from desktop.jobs.child import ChildProcess, Ending
 from desktop.jobs.contents import Contents, Preview
 from desktop.jobs.form import INTERVALS, JobDialog
@@ -45,12 +45,10 @@ _WIDTH = 660
 StartChild = Callable[[Sequence[str], QObject], ChildProcess]
 """Makes a child that runs our own command with these arguments; it is not started yet."""
 _PAUSE_MS = 500
-"""From the last key press until the files are read, so that typing does not start a process for each letter."""
+"""Delay from the last key press, so that typing does not start a process for each letter."""
 
 
 class ImportDialog(JobDialog):
-    """Imports files of candles or trades into the database."""
-
     def __init__(
         self, parent: QWidget | None = None, *, start_child: StartChild | None = None, files: Sequence[Path] = ()
     ) -> None:
@@ -67,8 +65,7 @@ class ImportDialog(JobDialog):
         self._add_market()
         self._add_reading_options()
         self.found = Contents()
-        """What the files hold, and how they were read."""
-        self.found.answered.connect(self._answer)
+        self.found.answered.connect(self._apply_answer)
         self.form.addRow(self.found)
         self._shown = Preview()
         self._preview = preview = None if start_child is None else ImportPreview(start_child, self)
@@ -134,7 +131,7 @@ class ImportDialog(JobDialog):
         try:
             files = self.picker.files()
             self._require_reading_options()
-        except ValueError:  # nothing can be read with what is chosen so far
+        except ValueError:  # nothing can be read with the present choices
             self._preview.look(())
             return
         of_files = self.picker.line.text(), self.interval.currentText(), self.zone.text()
@@ -151,23 +148,20 @@ class ImportDialog(JobDialog):
         super().check()
         self.found.show_preview(preview)
         self._limit_contents()
-        self._stay_on_screen()
-
-    def _limit_contents(self) -> None:
-        """All else stays in view, however many files there are."""
-        others = self.minimumSizeHint().height() - self.found.minimumHeight()
-        self.found.limit_height(max(room_on_screen(self).height() - others, self.fontMetrics().lineSpacing() * 4))
-
-    def _stay_on_screen(self) -> None:
-        """The contents make it higher, and its buttons must not leave the screen."""
         if (layout := self.layout()) is not None:
             layout.activate()
+        # The contents make the dialog higher, and its buttons must not leave the screen.
         frame, screen = self.frameGeometry(), self.screen().availableGeometry()
         if self.isVisible() and frame.bottom() > screen.bottom():
             self.move(frame.left(), max(screen.top(), screen.bottom() - frame.height() + 1))
 
+    def _limit_contents(self) -> None:
+        """Leave room for everything else, however many files there are."""
+        others = self.minimumSizeHint().height() - self.found.minimumHeight()
+        self.found.limit_height(max(room_on_screen(self).height() - others, self.fontMetrics().lineSpacing() * 4))
+
     @Slot(str, str)
-    def _answer(self, field: str, value: str) -> None:
+    def _apply_answer(self, field: str, value: str) -> None:
         boxes = {"form": self.known_form, "stamp": self.stamp, "venue": self.venue, "symbol": self.symbol}
         box = boxes[field]
         if box.isEditable():
@@ -185,13 +179,13 @@ class ImportDialog(JobDialog):
             Interval.parse(interval)
         zone = self.zone.text().strip()
         if zone and zone not in self._zones:
-            words = translate("Jobs", "“{0}” is not a time zone. Enter a name such as UTC or Europe/Berlin.")
-            raise ValueError(words.format(zone))
+            text = translate("Jobs", "“{0}” is not a time zone. Enter a name such as UTC or Europe/Berlin.")
+            raise ValueError(text.format(zone))
 
     def order(self) -> Order:
         files = self.picker.files()
-        if self._shown.is_unreadable:  # then what its name lacks does not matter
-            raise ValueError(_way_out(self._shown))
+        if self._shown.is_unreadable:  # then gaps in its name do not matter
+            raise ValueError(_advice(self._shown))
         self._require_reading_options()
         if self._preview is not None and self._preview.is_reading:
             raise ValueError  # the contents say so; there may be nothing to name a market for
@@ -218,8 +212,8 @@ class ImportDialog(JobDialog):
             form=self.known_form.currentData(),
             stamp=self.stamp.currentData(),
             time_zone=self.zone.text().strip(),
-            skips_invalid=self.skips_invalid.isChecked(),
-            replaces=self.replaces.isChecked(),
+            skip_invalid=self.skips_invalid.isChecked(),
+            replace=self.replaces.isChecked(),
         )
 
 
@@ -230,8 +224,8 @@ def _choice(*items: tuple[str, str]) -> QComboBox:
     return box
 
 
-def _way_out(preview: Preview) -> str:
-    """What to do if no file can be read."""
+def _advice(preview: Preview) -> str:
+    """The advice if no file can be read."""
     if preview.answers():
         return translate("Jobs", "Choose one of the answers above.")
     if any(in_fields(sentence) != sentence for sentence in preview.refusals):
@@ -240,8 +234,6 @@ def _way_out(preview: Preview) -> str:
 
 
 class BackfillDialog(JobDialog):
-    """Fetches a market's missing candles from its exchange."""
-
     def __init__(self, market: MarketSettings, now_ms: int, parent: QWidget | None = None) -> None:
         about = translate(
             "Jobs",
@@ -292,7 +284,7 @@ class BackfillDialog(JobDialog):
             raise ValueError(translate("Jobs", "{0} is in the future; enter a past date.").format(since))
         if stop_ms <= first_ms:
             raise ValueError(translate("Jobs", "{0} is not after {1}.").format(until, since))
-        return backfill_order(venue, symbol, interval, since, until, asks_again=self.asks_again.isChecked())
+        return backfill_order(venue, symbol, interval, since, until=until, ask_again=self.asks_again.isChecked())
 
 
 class ImportPreview(QObject):
@@ -306,52 +298,52 @@ class ImportPreview(QObject):
         super().__init__(parent)
         self._start_child = start_child
         self._child: ChildProcess | None = None
-        self._wanted: tuple[str, ...] = ()
-        self._asked: tuple[str, ...] = ()
-        """What the child reads."""
+        self._requested: tuple[str, ...] = ()
+        self._in_progress: tuple[str, ...] = ()
+        """The arguments of the child."""
         self.is_answered = False
-        """Whether what is shown is the account of what is wanted."""
+        """Whether the report shown is of the requested import."""
         self._rows_from: tuple[str, ...] = ()
         self._found: Sequence[Mapping[str, Any]] = ()
-        """The files' accounts of the newest dry run that read any of them."""
+        """The reports on files in the newest dry run that could read any."""
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._begin)
 
     @property
     def is_reading(self) -> bool:
         """Whether the rows of the chosen files are not known yet."""
-        return bool(self._wanted) and not self._found and not self.is_answered
+        return bool(self._requested) and not self._found and not self.is_answered
 
     def look(self, arguments: Sequence[str], rows_from: Sequence[str] = ()) -> None:
-        """Preview what this import would read; empty: nothing. rows_from: what the rows, span and interval depend on;
-        while that stays the same, they stay visible, and only what depends on the market is looked up again."""
-        if tuple(arguments) == self._wanted:
+        """Preview what this import would read; empty: nothing. rows_from: the inputs of rows, span and interval; while
+        it is unchanged, these stay visible, and only the market's part is looked up again."""
+        if tuple(arguments) == self._requested:
             return
         if arguments and self._child is not None and self.is_reading and tuple(rows_from) == self._rows_from:
-            self._wanted = tuple(arguments)  # the rows that are being read are needed in any case
+            self._requested = tuple(arguments)  # the rows that are being read are needed in any case
             return
         self.end()
         if tuple(rows_from) != self._rows_from:
             self._found = ()
-        self._wanted, self._rows_from = tuple(arguments), tuple(rows_from)
+        self._requested, self._rows_from = tuple(arguments), tuple(rows_from)
         self._show_known()
 
     def _show_known(self) -> None:
         """Show the rows that are known; the rest is read after a pause."""
         self.is_answered = False
-        known = [{**each, "new": None, "unnamed": self._still_unnamed(each)} for each in self._found]
+        known = []
+        for account in self._found:
+            unnamed = (account.get("unnamed") or {}).items()
+            still = {field: sentence for field, sentence in unnamed if f"--{field}" not in self._requested}
+            known.append({**account, "new": None, "unnamed": still})
         self.changed.emit(Preview(known, is_reading=self.is_reading))
-        if self._wanted:
+        if self._requested:
             self._pause.start()
-
-    def _still_unnamed(self, account: Mapping[str, Any]) -> dict[str, str]:
-        unnamed: Mapping[str, str] = account.get("unnamed") or {}
-        return {field: sentence for field, sentence in unnamed.items() if f"--{field}" not in self._wanted}
 
     def end(self) -> None:
         """Stop, and preview nothing."""
         self._pause.stop()
-        self._wanted = ()
+        self._requested = ()
         self._end_child()
 
     def _end_child(self) -> None:
@@ -361,8 +353,8 @@ class ImportPreview(QObject):
             child.deleteLater()
 
     def _begin(self) -> None:
-        self._asked = self._wanted
-        command, *rest = self._wanted
+        self._in_progress = self._requested
+        command, *rest = self._requested
         child = self._start_child([command, "--dry-run", *rest], self)
         child.over.connect(lambda ending: self._on_over(child, ending))
         self._child = child
@@ -373,7 +365,7 @@ class ImportPreview(QObject):
             return
         summary = ending.summary or {"errors": [ending.sentence] if ending.sentence else []}
         self._found = summary.get("files") or self._found
-        if self._asked != self._wanted:
+        if self._in_progress != self._requested:
             self._end_child()
             self._show_known()
             return

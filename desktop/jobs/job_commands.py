@@ -10,11 +10,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import FILE_VENUE, Interval, Market
-from core.evaluation.report import words
+from core.evaluation.report import figures
 from core.market.history.forms.form import Stamp
-from core.market.history.forms.table import FORMS
+from core.market.history.forms.recognise import FORMS
 from core.market.shown_names import shown_market
 from desktop.ui.formatting import format_candles, format_count, format_number, format_percent
 from desktop.ui.translation import translate
@@ -38,93 +38,62 @@ class Order:
     market_of: Callable[[Mapping[str, Any]], Market | None] = lambda _summary: None
     """The market whose candles it stored, by its summary; None for none or several."""
     works_aside: bool = False
-    """It needs a temporary folder, and no window: where temporary files are, there is the window's socket too."""
+    """It runs with its own temporary folder, so it cannot reach the window's socket among the usual temporary files."""
 
 
-def import_order(
-    files: Sequence[Path],
-    *,
-    venue: str = "",
-    symbol: str = "",
-    interval: str = "",
-    form: str = "",
-    stamp: str = "",
-    time_zone: str = "",
-    skips_invalid: bool = False,
-    replaces: bool = False,
-) -> Order:
-    """Read candle and trade files into the database. What is empty is found in the files' names and rows."""
-    named = {"--venue": venue, "--symbol": symbol, "--interval": interval}
-    named |= {"--form": form, "--stamp": stamp, "--time-zone": time_zone}
-    options = [part for name, value in named.items() if value for part in (name, value)]
-    options += [name for name, is_on in (("--skip-invalid", skips_invalid), ("--replace", replaces)) if is_on]
-    title = (
-        translate("Jobs", "Import {0}").format(files[0].name)
-        if len(files) == 1
-        else translate("Jobs", "Import {0} files").format(format_count(len(files)))
-    )
+def command_line(command: str, files: Sequence[Path] = (), /, **options: str | float | bool) -> tuple[str, ...]:
+    """The arguments of a command, with options by the names of their parameters. Empty and False values are omitted."""
+    line = [command]
+    for name, value in options.items():
+        if value is not False and value != "":
+            line += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return (*line, *(["--", *map(str, files)] if files else []))
+
+
+def import_order(files: Sequence[Path], **options: str | bool) -> Order:
+    """Read candle and trade files into the database. Other options are found in the files' names and rows."""
     return Order(
-        title,
-        ("import", *options, "--", *map(str, files)),
+        translate("Jobs", "Import {0}").format(_file_names(files)),
+        command_line("import", files, **options),
         _summarise_import,
         cancelled=translate("Jobs", "Candles stored so far are kept; importing the file again adds the rest."),
         market_of=_imported_market,
     )
 
 
-def backfill_order(venue: str, symbol: str, interval: str, since: str, until: str, *, asks_again: bool) -> Order:
-    """Fetch a market's missing candles. until: empty for up to now."""
-    market = ("--venue", venue, "--symbol", symbol, "--interval", interval)
-    span = ("--since", since, *(("--until", until) if until else ()))
+def backfill_order(venue: str, symbol: str, interval: str, since: str, **options: str | bool) -> Order:
     return Order(
         translate("Jobs", "Fetch {0} {1} of {2} since {3}").format(symbol, interval, venue, since),
-        ("backfill", *market, *span, *(["--ask-again"] if asks_again else [])),
+        command_line("backfill", venue=venue, symbol=symbol, interval=interval, since=since, **options),
         _summarise_backfill,
         cancelled=translate("Jobs", "The candles fetched so far are stored; the same job continues from there."),
         market_of=lambda _summary: Market(venue, symbol, Interval.parse(interval)),
     )
 
 
-def pretrain_order(
-    files: Sequence[Path], *, epochs: int, validation_share: float, patience: int, batch_size: int, device: str
-) -> Order:
-    """Learn from candle files before a run."""
-    options = (
-        *("--epochs", str(epochs), "--validation-share", str(validation_share), "--patience", str(patience)),
-        *("--batch-size", str(batch_size), "--device", device),
-    )
-    named = files[0].name if len(files) == 1 else translate("Jobs", "{0} files").format(format_count(len(files)))
+def pretrain_order(files: Sequence[Path], **options: str | float) -> Order:
     return Order(
-        translate("Jobs", "Pretrain on {0}").format(named),
-        ("pretrain", *options, "--", *map(str, files)),
+        translate("Jobs", "Pretrain on {0}").format(_file_names(files)),
+        command_line("pretrain", files, **options),
         _summarise_pretrain,
         cancelled=translate("Jobs", "The best epoch so far, if any, is kept."),
     )
 
 
 def evaluate_order(
-    kept: CheckpointRow | None,
-    file: Path,
-    reports: Path,
-    now: datetime,
-    *,
-    learns: bool,
-    counts_seen: bool,
-    device: str,
+    kept: CheckpointRow | None, file: Path, reports: Path, now: datetime, **options: str | bool
 ) -> Order:
     """Run the live session over a file, from a checkpoint or from a new model. reports: the folder of its page."""
     step = "new" if kept is None else f"step-{kept.info.step}"
     page = reports / f"{now:%Y%m%d-%H%M%S}-{step}-{_plain(file.stem)}.html"
-    options = ["--report", str(page), "--device", device]
     title = translate("Jobs", "Evaluate a new model on {0}").format(file.name)
     if kept is not None:
-        options += ["--checkpoint", kept.info.checkpoint_id]
-        options += [] if learns else ["--frozen"]
-        options += ["--count-seen"] if counts_seen else []
-        title = translate("Jobs", "Evaluate {0} on {1}").format(checkpoint_words(kept), file.name)
+        options["checkpoint"] = kept.info.checkpoint_id
+        name = kept.info.name or translate("Jobs", "step {0}").format(format_count(kept.info.step))
+        title = translate("Jobs", "Evaluate {0} on {1}").format(name, file.name)
     return Order(
         title,
-        ("evaluate", *options, "--", str(file)),
+        command_line("evaluate", [file], report=str(page), **options),
         _summarise_evaluate,
         page,
         None if kept is None else kept.info.checkpoint_id,
@@ -138,20 +107,14 @@ def share_order(run_id: str, market: Market, reports: Path, now: datetime) -> Or
     page = reports / f"{now:%Y%m%d-%H%M%S}-share-{_plain(market.symbol)}.html"
     return Order(
         translate("Jobs", "Share page of {0}").format(shown_market(market)),
-        ("share", "--run", run_id, "--", str(page)),
+        command_line("share", [page], run=run_id),
         lambda summary: translate("Jobs", "The page is one file: {0}").format(summary["file"]),
         page,
         cancelled=translate("Jobs", "No page was written."),
     )
 
 
-def checkpoint_words(kept: CheckpointRow) -> str:
-    """Its name, or its step."""
-    return kept.info.name or translate("Jobs", "step {0}").format(format_count(kept.info.step))
-
-
 def skip_title() -> str:
-    """The name of the checkbox."""
     return translate("Jobs", "Leave out bad rows, however many")
 
 
@@ -161,7 +124,6 @@ def no_exchange_title() -> str:
 
 
 def stamp_titles() -> dict[str, str]:
-    """What a candle's time marks, in words."""
     return {
         Stamp.START.value: translate("Jobs", "Beginning of the candle"),
         Stamp.END.value: translate("Jobs", "End of the candle"),
@@ -169,7 +131,7 @@ def stamp_titles() -> dict[str, str]:
 
 
 def in_fields(sentence: str) -> str:
-    """What a command says, with the dialog's fields in place of its options."""
+    """A command's sentence, with the dialog's fields in place of its options."""
     for form in FORMS.values():
         sentence = sentence.replace(f"--form {form.name} ({form.title})", f"“{form.title}”")
     for stamp, title in stamp_titles().items():
@@ -194,6 +156,11 @@ def in_fields(sentence: str) -> str:
     for option, field in fields.items():
         sentence = re.sub(rf"{option}\b", field if " --" in option else f"“{field}”", sentence)
     return sentence
+
+
+def _file_names(files: Sequence[Path]) -> str:
+    """``eth.csv``, ``3 files``."""
+    return files[0].name if len(files) == 1 else translate("Jobs", "{0} files").format(format_count(len(files)))
 
 
 def _plain(name: str) -> str:
@@ -269,6 +236,6 @@ def _held_back(validation: Mapping[str, Any], name: str) -> str:
 
 def _summarise_evaluate(summary: Mapping[str, Any]) -> str:
     plain = dict(summary)
-    count = f"{plain['judged']:,} of {plain['candles']:,} candles evaluated{words.left_out(plain)}."
-    found = [*(words.in_a_sentence(plain, name) for name in words.QUANTITIES), count, words.start(plain)]
+    count = f"{plain['judged']:,} of {plain['candles']:,} candles evaluated{figures.left_out(plain)}."
+    found = [*(figures.in_a_sentence(plain, name) for name in figures.QUANTITIES), count, figures.start(plain)]
     return " ".join(part for part in found if part)

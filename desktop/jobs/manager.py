@@ -10,16 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
 
-from core.checkpoints.catalog import CheckpointRow
-from core.checkpoints.evaluation import evaluation_of
+from core.checkpoints.row import CheckpointRow, evaluation_of
 from core.domain.candle import Market
 from core.domain.dates import calendar_moment
 from core.domain.events import Severity
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.market.shown_names import shown_market, shown_symbol
 from core.storage.browsing import add_evaluation
 from core.storage.errors import StorageError
@@ -27,10 +26,7 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.dialogs.messages import open_dialog
 from desktop.jobs.child import ChildProcess, Ending
-from desktop.jobs.form import JobDialog
-from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.job_commands import Order, in_fields, share_order
-from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
 from desktop.jobs.panel import JobsPanel
 from desktop.services.market_choice import MarketChoice
 from desktop.state.checkpoint_source import CheckpointSource
@@ -43,6 +39,11 @@ from desktop.ui.file_drop import FileDrop
 from desktop.ui.plain_text import MessageBox
 from desktop.ui.translation import translate
 
+if TYPE_CHECKING:
+    from desktop.jobs.form import JobDialog
+    from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
+    from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
+
 MOST_AT_ONCE = 4
 _OFFERED = 30
 _URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
@@ -51,7 +52,7 @@ _PATIENCE_S = 25.0
 _KEY = "job"
 _log = logging.getLogger("ghostcandle")
 
-Dialog = TypeVar("Dialog", bound=JobDialog)
+Dialog = TypeVar("Dialog", bound="JobDialog")
 
 
 class JobManager(QObject):
@@ -104,7 +105,6 @@ class JobManager(QObject):
         self._cancellers.append((prefix, cancel, result))
 
     def can_cancel(self, job_id: str) -> bool:
-        """Whether `cancel` would do something."""
         return job_id in self._children or bool(self._answers(job_id))
 
     @Slot(str)
@@ -126,25 +126,23 @@ class JobManager(QObject):
     def begin(self, order: Order) -> str | None:
         """Start it, and show it in the list. Returns its id, or None, with a notice, if it was not started."""
         if self._is_closed or len(self._children) >= MOST_AT_ONCE:
-            words = translate("Jobs", "{0} jobs are running. Wait for one or cancel one, then try again.")
-            self._notify(words.format(len(self._children)), is_bad=True)
+            text = translate("Jobs", "{0} jobs are running. Wait for one or cancel one, then try again.")
+            self._notify(text.format(len(self._children)), is_bad=True)
             return None
         self._number += 1
         job_id = f"own job {self._number}"
         try:
-            scratch = self._make_room(job_id, order)
+            scratch = self._make_folder(job_id, order)
         except OSError as error:
-            words = translate("Jobs", "“{0}” could not be started: the data folder cannot be written ({1}).")
-            self._notify(words.format(order.title, error.strerror or error), is_bad=True)
+            text = translate("Jobs", "“{0}” could not be started: the data folder cannot be written ({1}).")
+            self._notify(text.format(order.title, error.strerror or error), is_bad=True)
             return None
         environment = self._environment(scratch if order.works_aside else None)
         child = ChildProcess(self._command_line(order.arguments), environment, self)
         child.progressed.connect(lambda *progress: self._on_progress(job_id, *progress))
-        child.said.connect(lambda sentence: self._on_said(job_id, sentence))
+        child.message_received.connect(lambda sentence: self._on_message(job_id, sentence))
         child.over.connect(lambda ending: self._on_over(job_id, ending))
         self._children[job_id] = (child, order)
-        if order.checkpoint_id is not None:
-            self._source.hold(job_id, [order.checkpoint_id])
         self._idle.clear()
         self._state.jobs.begin(job_id, order.title)
         self._state.jobs_changed.emit()
@@ -154,43 +152,46 @@ class JobManager(QObject):
         return job_id
 
     def ask_import(self, files: Sequence[Path] = ()) -> ImportDialog:
-        """Ask for the files. files: already chosen."""
-        return self._ask(ImportDialog(self._shell.window, start_child=self._aside, files=files))
+        """files: already chosen."""
+        from desktop.jobs.history_dialogs import ImportDialog  # noqa: PLC0415 - after the first paint
 
-    def _aside(self, arguments: Sequence[str], owner: QObject) -> ChildProcess:
-        """A child that is not in the list. `owner` ends it."""
-        return ChildProcess(self._command_line(arguments), self._environment(None), owner)
+        def start_child(arguments: Sequence[str], owner: QObject) -> ChildProcess:
+            """A child that is not in the list; `owner` ends it."""
+            return ChildProcess(self._command_line(arguments), self._environment(None), owner)
+
+        return self._ask(ImportDialog(self._shell.window, start_child=start_child, files=files))
 
     @Slot()
     def ask_backfill(self) -> BackfillDialog:
-        """Ask for the market and the period."""
+        from desktop.jobs.history_dialogs import BackfillDialog  # noqa: PLC0415 - after the first paint
+
         return self._ask(
             BackfillDialog(self._shell.settings.current.market, self._state.clock.now_ms(), self._shell.window)
         )
 
     @Slot()
     def ask_pretraining(self) -> PretrainDialog:
-        """Ask for the files and the duration."""
+        from desktop.jobs.model_dialogs import PretrainDialog  # noqa: PLC0415 - after the first paint
+
         return self._ask(PretrainDialog(self._shell.settings.current.training.device, self._shell.window))
 
     @Slot(object)
     def ask_evaluation(self, chosen: CheckpointRow | None) -> EvaluateDialog:
         """Ask for the checkpoint and the file. chosen: preselected; None: the best of the run."""
+        from desktop.jobs.model_dialogs import EvaluateDialog  # noqa: PLC0415 - after the first paint
+
         source, catalog, best = self._source, self._source.catalog, self._source.best()
         ids = [] if chosen is None else [chosen.info.checkpoint_id]
-        ids += [info.checkpoint_id for info in (*((best,) if best is not None else ()), *source.newest(_OFFERED))]
-        rows = (catalog.row_of(id_) for id_ in dict.fromkeys(ids))
-        offered = [catalog[row] for row in rows if row is not None]
+        newest = source.checkpoints()[:_OFFERED]
+        ids += [info.checkpoint_id for info in (*((best,) if best is not None else ()), *newest)]
+        offered = [row for id_ in dict.fromkeys(ids) if (row := catalog.get(id_)) is not None]
         first = offered[0].info.checkpoint_id if offered else None
         device = self._shell.settings.current.training.device
         dialog = EvaluateDialog(offered, first, self._folder.reports, self._now(), device, self._shell.window)
-        self._source.hold(_KEY, [each.info.checkpoint_id for each in offered])
-        dialog.finished.connect(lambda _result: self._source.hold(_KEY, ()))
         return self._ask(dialog)
 
     @Slot()
     def share_run(self) -> None:
-        """Write the page of the run on the chart."""
         run_id, market = self._state.run_id, self._state.market
         if run_id is None or market is None:
             self._notify(translate("Jobs", "There is no run to share yet. Start training first."), is_bad=True)
@@ -217,7 +218,6 @@ class JobManager(QObject):
         shutil.rmtree(self._folder.jobs, ignore_errors=True)
 
     def kill(self) -> None:
-        """End all children at once."""
         for child, _order in list(self._children.values()):
             child.kill()
 
@@ -244,18 +244,19 @@ class JobManager(QObject):
         stay = box.addButton(translate("Jobs", "&Keep open"), MessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
-        end.clicked.connect(self._close_window)
-        open_dialog(box)
 
-    def _close_window(self) -> None:
-        self.let_close()
-        self._shell.window.close()
+        def close_window() -> None:
+            self.let_close()
+            self._shell.window.close()
+
+        end.clicked.connect(close_window)
+        open_dialog(box)
 
     def _ask(self, dialog: Dialog) -> Dialog:
         dialog.ordered.connect(self.begin)
         return open_dialog(dialog)
 
-    def _make_room(self, job_id: str, order: Order) -> Path:
+    def _make_folder(self, job_id: str, order: Order) -> Path:
         """A folder for the child's temporary files, deleted when it ends. Raises OSError."""
         if not self._children:
             shutil.rmtree(self._folder.jobs, ignore_errors=True)  # of a window that crashed
@@ -279,19 +280,18 @@ class JobManager(QObject):
         self._state.jobs.advance(job_id, doing, done, total, seconds_left)
         self._state.jobs_changed.emit()
 
-    def _on_said(self, job_id: str, sentence: str) -> None:
-        self._state.jobs.say(job_id, sentence)
+    def _on_message(self, job_id: str, sentence: str) -> None:
+        self._state.jobs.set_finding(job_id, sentence)
         self._state.jobs_changed.emit()
 
     def _on_over(self, job_id: str, ending: Ending) -> None:
         child, order = self._children.pop(job_id)
-        self._source.hold(job_id, ())
         child.deleteLater()
         shutil.rmtree(self._folder.jobs / job_id.replace(" ", "-"), ignore_errors=True)
         state, result, market = self._outcome(order, ending)
         page = order.page if state is JobState.DONE and order.page is not None and order.page.is_file() else None
         if state is JobState.DONE and order.checkpoint_id is not None and ending.summary is not None:
-            result = f"{result} {self._keep(ending.summary, page)}"
+            result = f"{result} {self._store_evaluation(ending.summary, page)}"
         job = self._state.jobs.finish(job_id, state, result.strip(), page, market)
         self._state.jobs_changed.emit()
         if not self._children:
@@ -302,25 +302,24 @@ class JobManager(QObject):
 
     def _outcome(self, order: Order, ending: Ending) -> tuple[JobState, str, Market | None]:
         """The job's result, with the market to open if it is done and has one."""
-        if ending.summary is None and ending.was_asked:
+        if ending.summary is None and ending.was_cancelled:
             return JobState.CANCELLED, order.cancelled, None
         if ending.summary is None:
             return JobState.FAILED, in_fields(ending.sentence), None
-        is_interrupted = bool(ending.summary.get("interrupted"))
         try:
             result = order.summarise(ending.summary)
         except (KeyError, TypeError, ValueError, StopIteration):
-            _log.exception("A job's answer is not of the form that was looked for.")
-            words = translate("Jobs", "It finished, but its result could not be read; see the log for details.")
-            return JobState.FAILED, words, None
-        if is_interrupted:
+            _log.exception("A job's answer does not have the expected form.")
+            text = translate("Jobs", "It finished, but its result could not be read; see the log for details.")
+            return JobState.FAILED, text, None
+        if ending.summary.get("interrupted"):
             return JobState.CANCELLED, result, None
         try:
             return JobState.DONE, result, order.market_of(ending.summary)
         except (KeyError, TypeError, ValueError):  # the summary does not name it well
             return JobState.DONE, result, None
 
-    def _keep(self, summary: Mapping[str, Any], page: Path | None) -> str:
+    def _store_evaluation(self, summary: Mapping[str, Any], page: Path | None) -> str:
         """Store the evaluation with the checkpoint. Returns a sentence about the result."""
         if not self._database.is_open:
             return ""
@@ -337,11 +336,11 @@ class JobManager(QObject):
         if self._is_closed:
             return
         severity = Severity.WARNING if state is JobState.FAILED else Severity.INFO
-        words = {
+        template = {
             JobState.DONE: translate("Jobs", "{0}: {1}") if page is None else translate("Jobs", "{0}: done."),
             JobState.CANCELLED: translate("Jobs", "{0}: cancelled. {1}"),
         }.get(state, translate("Jobs", "{0} failed: {1}"))
-        text, passes = words.format(order.title, result), state is not JobState.FAILED
+        text, passes = template.format(order.title, result), state is not JobState.FAILED
         notice = Notice(_KEY, severity, text, details=result, is_answer=True, passes=passes)
         if page is not None:
             notice = replace(

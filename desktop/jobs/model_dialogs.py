@@ -1,4 +1,4 @@
-"""Ordering what models do over files: pretraining, and evaluating a checkpoint."""
+"""Dialogs for jobs of a model on files: pretraining, and evaluating a checkpoint."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval
-from core.market.history.reading import interval_of
+from core.market.history.read import interval_of
 from core.market.shown_names import shown_symbol
 from desktop.dialogs.file_check import FilePicker, Watch, check_readable, check_replayable
 from desktop.jobs.form import JobDialog, chosen_device
@@ -21,8 +21,6 @@ from desktop.ui.translation import translate
 
 
 class PretrainDialog(JobDialog):
-    """Learning from candle files before a run."""
-
     def __init__(self, device: str, parent: QWidget | None = None) -> None:
         about = translate(
             "Jobs",
@@ -32,7 +30,7 @@ class PretrainDialog(JobDialog):
         )
         super().__init__(translate("Jobs", "Pretrain"), about, translate("Jobs", "Pretrain"), parent)
         self._intervals: dict[Path, Interval] = {}
-        """Of the files checked so far; filled by the thread that checks."""
+        """Intervals of the files checked so far; filled by the checking thread."""
         self.picker = FilePicker(several=True, look=self._look)
         self.epochs = _whole(10, 1, 10_000)
         self.patience = _whole(3, 1, 1_000)
@@ -87,14 +85,14 @@ class EvaluateDialog(JobDialog):
 
     def __init__(
         self,
-        kept: Sequence[CheckpointRow],
+        offered: Sequence[CheckpointRow],
         chosen: str | None,
         reports: Path,
         now: datetime,
         device: str,
         parent: QWidget | None = None,
     ) -> None:
-        """kept: those that are offered, in this order. chosen: an id. reports: the folder of its page."""
+        """offered: in this order. chosen: an id. reports: the folder of the page."""
         about = translate(
             "Jobs",
             "Runs the live session over the file candle by candle: it forecasts each candle before seeing it, and is "
@@ -102,13 +100,13 @@ class EvaluateDialog(JobDialog):
             "and calibration. The model in use is not changed.",
         )
         super().__init__(translate("Jobs", "Evaluate on a file"), about, translate("Jobs", "Evaluate"), parent)
-        self._kept, self._reports, self._now = tuple(kept), reports, now
+        self._offered, self._reports, self._now = tuple(offered), reports, now
         self._demands: tuple[Interval | None, int | None] = (None, None)
-        """Interval of the checkpoint that is chosen, and the time before which candles do not count: the look at a
-        file, on another thread, is for these."""
+        """The chosen checkpoint's interval, and the time before which candles do not count: read by the check of a file
+        on another thread."""
         self.checkpoint = QComboBox()
         self.checkpoint.addItem(translate("Jobs", "A new, untrained model"), None)
-        for each in self._kept:
+        for each in self._offered:
             self.checkpoint.addItem(_title(each), each.info.checkpoint_id)
         self.picker = FilePicker(several=False, look=lambda path, watch: check_replayable(path, watch, *self._demands))
         self.learning = QComboBox()
@@ -144,14 +142,14 @@ class EvaluateDialog(JobDialog):
             self.picker.files()[0],
             self._reports,
             self._now,
-            learns=bool(self.learning.currentData()),
-            counts_seen=self.counts_seen.isChecked(),
             device=self.device.currentData(),
+            frozen=not self.learning.currentData(),
+            count_seen=self.counts_seen.isChecked(),
         )
 
     def _chosen(self) -> CheckpointRow | None:
-        wanted = self.checkpoint.currentData()
-        return next((each for each in self._kept if each.info.checkpoint_id == wanted), None)
+        chosen = self.checkpoint.currentData()
+        return next((each for each in self._offered if each.info.checkpoint_id == chosen), None)
 
     def _on_checkpoint(self) -> None:
         kept = self._chosen()
@@ -173,7 +171,7 @@ class EvaluateDialog(JobDialog):
         self._check_file()
 
     def _check_file(self) -> None:
-        """Look at the file again where another one is of use now."""
+        """Check the file again if the choice now demands another interval."""
         kept = self._chosen()
         interval = None if kept is None else Interval(kept.interval_ms)
         until_ms = None if kept is None or self.counts_seen.isChecked() else _learned_until_ms(kept)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QMenu, QToolButton
 
 from desktop.actions import ActionId, ActionRegistry, panel_actions
-from desktop.jobs.table import job_words, jobs_model, make_table
+from desktop.jobs.table import job_text, jobs_model, make_table
 from desktop.state.job_list import Job, JobState
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_count, format_duration, format_time
@@ -34,7 +34,6 @@ class JobsPanel(Panel):
         super().__init__(theme)
         self._state = state
         self.can_cancel: Callable[[str], bool] = lambda job_id: False
-        """Whether somebody would answer a request to cancel this one."""
         self.model = jobs_model(theme, self)
         self.table = make_table(self.model, theme, translate("Jobs", "Jobs, running ones first"))
         self.count = Label()
@@ -53,7 +52,7 @@ class JobsPanel(Panel):
         self._update_actions()
 
     def offer(self, actions: Sequence[QAction]) -> None:
-        """What can be started from here."""
+        """Put these actions into the menu of the start button."""
         menu = QMenu(self.start, toolTipsVisible=True)
         menu.addActions(list(actions))
         self.start.setMenu(menu)
@@ -62,7 +61,7 @@ class JobsPanel(Panel):
         return next(iter(self.model.chosen(self.table)), None)
 
     def select(self, job_id: str) -> None:
-        """Choose a job, the newest of its id."""
+        """Select a job, the newest of its id."""
         self.refresh()
         row = next((row for row, job in enumerate(self.model.rows) if job.job_id == job_id), None)
         if row is not None:
@@ -122,7 +121,7 @@ class JobsPanel(Panel):
         until_ms = job.ended_at_ms or self._state.clock.now_ms()
         took = format_duration(max(until_ms - job.started_at_ms, 0) / 1000.0)
         lasted = translate("Jobs", "took {0}") if job.state.is_over else translate("Jobs", "running for {0}")
-        account = f"{job.report.title}\n{began}, {lasted.format(took)}\n\n{job_words(job)}"
+        account = f"{job.report.title}\n{began}, {lasted.format(took)}\n\n{job_text(job)}"
         return account if job.state.is_over or not job.result else f"{account}\n{job.result}"
 
     def _cancel(self) -> None:
@@ -138,7 +137,7 @@ class JobsPanel(Panel):
             self.market_requested.emit(job.market)
 
     def open_page(self, page: Path) -> None:
-        """Show a report in the browser."""
+        """Open a report in the browser."""
         if not page.is_file():
             self.trouble.emit(translate("Jobs", "The report {0} no longer exists.").format(page))
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))):

@@ -40,13 +40,13 @@ _STATES = {
 
 
 def share_of(job: Job) -> float | None:
-    """How much of it is done, in 0..1; None where its length is not known."""
+    """How much of it is done, in 0..1; None if its length is not known."""
     report = job.report
     return None if report.total <= 0 else min(max(report.done / report.total, 0.0), 1.0)
 
 
 def jobs_model(theme: Theme, parent: QObject) -> RowsModel[Job]:
-    """Jobs in the order of the list: those under way first."""
+    """Jobs in the order of the list: running ones first."""
 
     def sign(job: Job) -> QIcon:
         return icon(_ICONS[job.state], colour_of(job, theme.palette), theme.palette.inverse_text)
@@ -58,32 +58,27 @@ def jobs_model(theme: Theme, parent: QObject) -> RowsModel[Job]:
         replace(column(translate("Jobs", "Job"), lambda job: job.report.title), icon=sign),
         column(translate("Jobs", "Progress"), _progress),
         column(translate("Jobs", "Time left"), _time_left),
-        column(translate("Jobs", "State"), lambda job: " ".join(job_words(job).split())),
+        column(translate("Jobs", "State"), lambda job: " ".join(job_text(job).split())),
     )
     return RowsModel(
         columns,
         parent,
-        tooltip=lambda job: f"{job.report.title}\n{job_words(job)}",
+        tooltip=lambda job: f"{job.report.title}\n{job_text(job)}",
         key=lambda job: (job.job_id, job.started_at_ms),
     )
 
 
-def job_words(job: Job) -> str:
+def job_text(job: Job) -> str:
     """The job's state, with its current activity or its result."""
-    state = translate("Jobs", _STATES[job.state])
+    state, report = translate("Jobs", _STATES[job.state]), job.report
     if job.state is JobState.RUNNING:
-        return _under_way(job) or state
+        if report.total <= 0:
+            return job.doing or state
+        count = translate("Jobs", "{0} of {1}").format(format_count(report.done), format_count(report.total))
+        return f"{job.doing}: {count}" if job.doing else count
     if job.state is JobState.CANCELLING:
         return state
     return f"{state}. {job.result}" if job.result else f"{state}."
-
-
-def _under_way(job: Job) -> str:
-    report = job.report
-    if report.total <= 0:
-        return job.doing
-    count = translate("Jobs", "{0} of {1}").format(format_count(report.done), format_count(report.total))
-    return f"{job.doing}: {count}" if job.doing else count
 
 
 def _progress(job: Job) -> str:
@@ -99,19 +94,17 @@ def _time_left(job: Job) -> str:
 
 
 class ProgressCell(PaintedCell):
-    """A bar and its share."""
-
     def draw(self, painter: QPainter, place: QRect, row: Job, *, is_selected: bool) -> None:
-        palette, room, words = self.theme.palette, place.adjusted(6, 0, -6, 0), _progress(row)
-        text = self.ink(is_selected=is_selected)
-        longest = max(map(painter.fontMetrics().horizontalAdvance, (words, format_percent(1.0, 0))))
+        palette, room, share = self.theme.palette, place.adjusted(6, 0, -6, 0), _progress(row)
+        ink = self.ink(is_selected=is_selected)
+        longest = max(map(painter.fontMetrics().horizontalAdvance, (share, format_percent(1.0, 0))))
         width = room.width() - longest - _GAP_PX
         bar = QRect(room.left(), room.center().y() - _BAR_PX // 2, max(width, 0), _BAR_PX)
         if is_selected:  # on the selection's own ground
-            _paint_bar(painter, bar, share_done(row), text, text, None)
+            _paint_bar(painter, bar, share_done(row), ink, ink, None)
         else:
             _paint_bar(painter, bar, share_done(row), palette.outline, colour_of(row, palette), palette.background)
-        write_line(painter, room, words, text, RIGHT)
+        write_line(painter, room, share, ink, RIGHT)
 
 
 def share_done(job: Job) -> float:
@@ -137,14 +130,13 @@ def colour_of(job: Job, palette: Palette) -> QColor:
 
 
 class _JobsTable(QTableView):
-    """What a job is has as much room as it needs, up to a share of what bar and time leave."""
+    """The column of titles is as wide as they need, up to a share of the width that bar and time leave."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit()
 
     def fit(self) -> None:
-        """The titles or the width have changed."""
         room = self.viewport().width() - self.columnWidth(PROGRESS) - self.columnWidth(TIME_LEFT)
         self.setColumnWidth(JOB, max(min(self.sizeHintForColumn(JOB) + 8, round(_SHARE_OF_JOB * room)), 60))
 

@@ -1,1 +1,1 @@
-"""Where the docks are: arrangements for a purpose, and those that a user keeps."""
+"""Places of the docks: arrangements for a purpose, and saved layouts."""

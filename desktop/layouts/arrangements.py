@@ -1,4 +1,4 @@
-"""Where the docks belong for what somebody is about to do, and where Tab goes among them."""
+"""Arrangements of the docks for a purpose, and the order of Tab among them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _LEAST_COLUMN_PX = 400
 _TURNS = 5
 _USUAL_PX = "usual_px"
 _HEIGHTS_PX = "heights_px"
-"""Of a dock in the right column: for each size of text the window's last size with it, and the dock's height there."""
+"""Property of a dock in the right column: the window's last size with each text size, and the dock's height then."""
 _AROUND_PX = 110
-"""Of the window's height: menu, tool bar, status bar."""
+"""Height of menu, tool bar and status bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """right: from the top down, with the share of the column that each has; bottom: below the chart, whose height is a
-    share of the window's within limits. What is in neither is closed."""
+    share of the window's within limits. Other docks are closed."""
 
     right: tuple[tuple[Tabs, float], ...]
     bottom: Tabs = ()
@@ -37,7 +37,6 @@ class Arrangement:
 
     @property
     def shown(self) -> frozenset[ActionId]:
-        """All that are open."""
         return frozenset({*self.bottom, *(each for tabs, _share in self.right for each in tabs)})
 
 
@@ -64,24 +63,25 @@ TRAIN = Arrangement(
     right=(((_ID.SHOW_LOSS,), 0.45), ((_ID.SHOW_GRADIENTS, _ID.SHOW_ACCURACY), 0.55)),
     bottom=(_ID.SHOW_INCIDENTS, _ID.SHOW_JOBS, _ID.SHOW_LOG, _ID.SHOW_CHECKPOINTS),
 )
-"""What each step did, and what went wrong."""
+"""The effect of each step, and the failures."""
 COMPARE = Arrangement(
     right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 0.8), ((_ID.SHOW_BEST,), 0.2)),
     bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_LEADERBOARD, _ID.SHOW_JOBS),
     bottom_share=0.45,
     bottom_px=(260, 620),
 )
-"""Room for the checkpoints, and what they are judged by."""
+"""Room for the checkpoints, and their measures."""
 
 
 def arrange(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
-    """Put all docks where the arrangement has them, and close the others."""
+    """Put the docks of the arrangement in their places, and close the others."""
     areas = Qt.DockWidgetArea
     window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
     window.setCorner(Qt.Corner.TopRightCorner, areas.RightDockWidgetArea)
     for dock in docks.values():
         dock.setFloating(False)
         window.removeDockWidget(dock)
+        dock.setParent(window)  # it still is Qt's: PySide takes it for Python's, and could delete it a second time
     column = [docks[tabs[0]] for tabs, _share in arrangement.right]
     window.addDockWidget(areas.RightDockWidgetArea, column[0])
     for above, below in pairwise(column):
@@ -89,7 +89,13 @@ def arrange(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None
     if arrangement.bottom:
         window.addDockWidget(areas.BottomDockWidgetArea, docks[arrangement.bottom[0]])
     for tabs in (*(tabs for tabs, _share in arrangement.right), arrangement.bottom):
-        _stack(window, [docks[each] for each in tabs])
+        stack = [docks[each] for each in tabs]
+        for under, over in pairwise(stack):
+            window.tabifyDockWidget(under, over)
+        for dock in stack:
+            dock.show()
+        if stack:
+            stack[0].raise_()
     for each in docks.keys() - arrangement.shown:  # closed, but with a place to come back to
         window.addDockWidget(areas.RightDockWidgetArea, docks[each])
         window.tabifyDockWidget(column[0], docks[each])
@@ -98,7 +104,7 @@ def arrange(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None
 
 
 def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
-    """Sizes that fit the window it is in; they hold only once it is shown."""
+    """Set sizes that fit the dock's window; they hold only once it is shown."""
     forget_sizes(docks.values())
     column = [docks[tabs[0]] for tabs, _share in arrangement.right]
     width, height = window.width(), window.height()
@@ -113,27 +119,27 @@ def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
 
 
 class DockSizes(QObject):
-    """Gives docks as much more or less room as their text has grown or shrunk by, and back what they had. Larger text
-    may need more than its share: what counts is the size beside usual text, until a hand or an arrangement gives
-    another. Heights in the right column share the window's: where text had this size in a window of this size before,
-    they are what they were then, for larger text that has no room yet presses some of them together."""
+    """Scales docks with the size of text, and restores their sizes afterwards. As larger text may need more than its
+    share, the size with usual text is the reference, until the user or an arrangement sets another. Heights in the
+    right column share the window's: if this text size was used before in a window of this size, its heights are
+    restored, as larger text without room compresses some docks."""
 
     def __init__(self, window: QMainWindow, docks: Iterable[QDockWidget]) -> None:
         super().__init__(window)
         self._window, self._docks = window, tuple(docks)
         self._text: InterfaceSize | None = None
         self._turns_left = 0
-        """Of the loop: bars have their new heights some turns after text has its size, and the column has its then."""
+        """Turns of the event loop until bars, and then the column, have their heights for a new text size."""
         self._noting = QTimer(self, singleShot=True)  # not amid the window's layout
-        self._noting.timeout.connect(self._see_to_heights)
+        self._noting.timeout.connect(self._update_heights)
         self._noting.start()
         for dock in self._docks:
             dock.installEventFilter(self)
 
     def follow(self, text: InterfaceSize) -> None:
-        """Whenever that changes."""
+        """Scale the docks whenever the size of text changes."""
         self._text = text
-        text.changing.connect(self.keep)
+        text.changing.connect(self.store)
         text.changed.connect(self.scale)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -143,8 +149,9 @@ class DockSizes(QObject):
             self._noting.start()
         return False
 
-    def keep(self) -> None:
-        """Text is about to grow or shrink: as soon as it has, docks that it has no room in are wider already."""
+    def store(self) -> None:
+        """Store the sizes before text grows or shrinks: afterwards, docks too narrow for the text have widened
+        already."""
         for docks, direction in self._sides():
             for dock in (each for each in docks if each.property(_USUAL_PX) is None):
                 now_px = dock.width() if direction is Qt.Orientation.Horizontal else self._height(dock)
@@ -152,16 +159,16 @@ class DockSizes(QObject):
                     each.setProperty(_USUAL_PX, now_px / interface_factor())
 
     def scale(self) -> None:
-        """Text has its new size."""
+        """Resize the docks for the new size of text."""
         for docks, direction in self._sides():
-            kept = [(dock, dock.property(_USUAL_PX)) for dock in docks]
-            sizes = [(dock, round(usual_px * interface_factor())) for dock, usual_px in kept if usual_px is not None]
+            stored = [(dock, dock.property(_USUAL_PX)) for dock in docks]
+            sizes = [(dock, round(usual_px * interface_factor())) for dock, usual_px in stored if usual_px is not None]
             self._window.resizeDocks([dock for dock, _ in sizes], [size_px for _, size_px in sizes], direction)
         self._turns_left = _TURNS
         self._noting.start()
 
-    def _see_to_heights(self) -> None:
-        """Give them back after text has grown or shrunk, or keep them in mind."""
+    def _update_heights(self) -> None:
+        """Restore the heights after text has grown or shrunk, or store the current ones."""
         if self._text is not None and self._text.is_settling:
             return
         if self._turns_left > 0:
@@ -186,7 +193,7 @@ class DockSizes(QObject):
         return is_time
 
     def _height(self, dock: QDockWidget) -> int:
-        """With the tabs below it, as `resizeDocks` counts."""
+        """A dock's height with the tabs below it, as `resizeDocks` counts."""
         below = dock.geometry().bottomLeft() + QPoint(1, 2)
         bars = self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
         tabs = (bar.height() for bar in bars if bar.isVisible() and bar.geometry().contains(below))
@@ -205,7 +212,7 @@ class DockSizes(QObject):
 
 
 def forget_sizes(docks: Iterable[QDockWidget]) -> None:
-    """They have others now, which are those to come back to."""
+    """Drop the stored sizes of docks that were resized."""
     for dock in docks:
         dock.setProperty(_USUAL_PX, None)
         dock.setProperty(_HEIGHTS_PX, None)
@@ -220,21 +227,12 @@ def _heights_of(dock: QDockWidget) -> dict[str, list[int]]:
     return noted or {}
 
 
-def _stack(window: QMainWindow, tabs: list[QDockWidget]) -> None:
-    for under, over in pairwise(tabs):
-        window.tabifyDockWidget(under, over)
-    for dock in tabs:
-        dock.show()
-    if tabs:
-        tabs[0].raise_()
-
-
 def _within(size_px: float, limits: tuple[int, int]) -> int:
     return min(max(round(size_px), limits[0]), limits[1])
 
 
 class DockToggle(QObject):
-    """A dock's own action hides it whenever it is open, even behind another tab, where the user wants to see it."""
+    """A dock's own action would hide it whenever it is open, even behind another tab, when the user wants to see it."""
 
     def __init__(self, dock: QDockWidget) -> None:
         super().__init__(dock)
@@ -244,18 +242,17 @@ class DockToggle(QObject):
         dock.toggleViewAction().triggered.connect(self._on_triggered)
 
     def _on_visibility(self, is_seen: bool) -> None:
-        """It is emitted behind a tab too, and again when the dock is closed there."""
+        """Qt calls this for a dock behind a tab too, and again when the dock is closed there."""
         self._was_seen, self._is_seen = self._is_seen, is_seen
 
     def _on_triggered(self, is_open: bool) -> None:
-        """The dock has done its own part by then."""
+        """Called after the dock has shown or hidden itself."""
         if is_open or not self._was_seen:
             self._dock.show()
             self._dock.raise_()
 
 
 def dock_of(widget: QWidget | None) -> QDockWidget | None:
-    """The dock that it lies in."""
     while widget is not None and not isinstance(widget, QDockWidget):
         widget = widget.parentWidget()
     return widget
@@ -268,7 +265,7 @@ def is_behind(widget: QWidget) -> bool:
 
 
 def float_dock_of(widget: QWidget | None) -> bool:
-    """Take its dock out of the window, or put it back, and keep keyboard focus in it. False where it is in none."""
+    """Float its dock, or dock it again, with the keyboard focus still in it. False without a dock."""
     dock = dock_of(widget)
     if dock is None or widget is None:
         return False

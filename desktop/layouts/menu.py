@@ -1,4 +1,4 @@
-"""The menu of layouts: three for a purpose, those that the user keeps, and keeping one."""
+"""The menu of layouts: three for a purpose, saved ones, and saving the current one."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _LONGEST_NAME = 40
 
 
 class LayoutMenu(QObject):
-    """Fills a menu, below what is there, with the layouts that are kept, each time it is opened."""
+    """Appends the saved layouts to a menu each time it is opened."""
 
     applying = Signal()
-    """The docks are about to be put where a layout has them."""
+    """A layout is about to be applied to the docks."""
 
     def __init__(self, window: QMainWindow, menu: QMenu, store: LayoutStore | None, notify: Notify) -> None:
-        """notify: shows a sentence. Without a store, nothing can be kept, and the menu says why."""
+        """notify: shows a sentence. store: None if layouts cannot be saved, which a notice then explains."""
         super().__init__(window)
         self._window, self._menu, self._store, self._notify = window, menu, store, notify
         self._own: list[QAction] = []
         self._rename = QMenu(translate("Layouts", "&Rename"), window)
-        self._forget = QMenu(translate("Layouts", "&Delete"), window)
+        self._delete = QMenu(translate("Layouts", "&Delete"), window)
         menu.aboutToShow.connect(self.fill)
 
     def fill(self) -> None:
-        """Show what is kept now."""
+        """List the saved layouts."""
         for action in self._own:
             self._menu.removeAction(action)
             action.deleteLater()
@@ -45,18 +45,18 @@ class LayoutMenu(QObject):
             action = self._menu.addAction(name.replace("&", "&&"))
             action.triggered.connect(partial(self.apply, name))
             self._own.append(action)
-        for menu, act in ((self._rename, self.ask_new_name), (self._forget, self.forget)):
+        for menu, act in ((self._rename, self.ask_new_name), (self._delete, self.delete)):
             menu.clear()
             for name in names:
                 menu.addAction(name.replace("&", "&&")).triggered.connect(partial(act, name))
             self._menu.addMenu(menu)
 
     def ask_name(self) -> None:
-        """Ask what the layout as it is now is to be called, and keep it."""
-        self._ask(translate("Layouts", "Save layout"), self.keep)
+        """Ask for the name of the current layout, and save it."""
+        self._ask(translate("Layouts", "Save layout"), self.save)
 
     def ask_new_name(self, name: str, *_args: object) -> None:
-        """Ask what this layout is to be called from now on."""
+        """Ask for a new name of this layout."""
         self._ask(translate("Layouts", "Rename layout"), partial(self.rename, name), name)
 
     def _ask(self, title: str, on_name: Callable[[str], object], name: str = "") -> None:
@@ -68,15 +68,14 @@ class LayoutMenu(QObject):
         open_dialog(dialog)
 
     def rename(self, name: str, typed: str) -> None:
-        """Give a layout that is kept another name."""
         new = _name(typed)
         if not new:
             self._notify(translate("Layouts", "The layout was not renamed: it needs a name."))
         elif self._store is not None and new != name and not self._store.rename(name, new):
             self._notify(translate("Layouts", "The layout “{0}” could not be renamed in the layout file.").format(name))
 
-    def keep(self, typed: str) -> None:
-        """Keep the docks as they are under this name."""
+    def save(self, typed: str) -> None:
+        """Save the current layout under this name."""
         name = _name(typed)
         if not name:
             self._notify(translate("Layouts", "The layout was not saved: it needs a name."))
@@ -84,7 +83,7 @@ class LayoutMenu(QObject):
             self._notify(
                 translate("Layouts", "Layouts are not saved in safe mode. Start without --safe-mode to save one.")
             )
-        elif self._store.keep(self._window, name):
+        elif self._store.save_as(self._window, name):
             self._notify(translate("Layouts", "The layout was saved as “{0}”, under View, Layouts.").format(name))
         else:
             self._notify(
@@ -95,7 +94,6 @@ class LayoutMenu(QObject):
             )
 
     def apply(self, name: str, *_args: object) -> None:
-        """Put the docks where this layout has them."""
         self.applying.emit()
         if self._store is not None and not self._store.apply(self._window, name):
             self._notify(
@@ -104,8 +102,8 @@ class LayoutMenu(QObject):
                 ).format(name)
             )
 
-    def forget(self, name: str, *_args: object) -> None:
-        if self._store is not None and not self._store.drop(name):
+    def delete(self, name: str, *_args: object) -> None:
+        if self._store is not None and not self._store.delete(name):
             self._notify(
                 translate("Layouts", "The layout “{0}” could not be deleted from the layout file.").format(name)
             )

@@ -19,7 +19,7 @@ class Pages(QStackedWidget):
         self._window, self._docks = window, tuple(docks)
         self._painting = PaintInTurn(self)
         self._before: QByteArray | None = None
-        """Where the docks were; None while they are there."""
+        """Saved places of the hidden docks; None while they are shown."""
         self.addWidget(first)
 
     def show_alone(self, page: QWidget) -> None:

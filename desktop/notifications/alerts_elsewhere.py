@@ -7,12 +7,12 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
+from core.alerts.price import judge_price
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.domain.events import Severity
 from core.domain.price_lines import PriceLine
 from core.domain.watchlist import WatchedMarket, added
 from core.market.feeds.ticker_poller import MarketKey, Quoted
-from core.market.price_alerts import judge_price
 from core.market.shown_names import shown_symbol
 from core.settings.tree import Settings
 from desktop.notifications.messages import AlertMessages, DesktopMessages
@@ -82,13 +82,12 @@ class AlertsElsewhere(QObject):
         self._read()  # their texts may have changed since
         crossed: dict[MarketKey, list[PriceLine]] = {}
         for key, line in list(self._judged(quoted)):
-            self._keep(key, line)
+            self._store(key, line)
             if line.crossed_at_ms is not None:
                 crossed.setdefault(key, []).append(line)
         for (venue, symbol), lines in crossed.items():
             quote = quoted.quotes[symbol]
-            closes = () if quote.day is None else quote.day.closes
-            decimals = formatting.decimals_of_prices((*closes, quote.last, *(line.price for line in lines)))
+            decimals = formatting.decimals_of_prices((quote.last, *(line.price for line in lines)))
             show = partial(self._open, (venue, symbol))
             messages = AlertMessages(self._shell, self._messages, translate("Chart", "Show market"), show)
             messages.show(symbol, venue, lines, decimals)
@@ -104,8 +103,8 @@ class AlertsElsewhere(QObject):
                 if after is not line:
                     yield key, after
 
-    def _keep(self, key: MarketKey, line: PriceLine) -> None:
-        """Even if it cannot be stored: it has happened."""
+    def _store(self, key: MarketKey, line: PriceLine) -> None:
+        """Apply the line's change even if it cannot be stored: it has happened."""
         kept = (line if each.number == line.number else each for each in self._armed[key])
         self._armed[key] = tuple(each for each in kept if each.is_watched)
         if not self._armed[key]:
@@ -126,10 +125,10 @@ class AlertsElsewhere(QObject):
             return
         count = len(self._armed[_key(former)])
         if count == 1:
-            said = translate("Chart", "1 alert on {0} is not watched while {1} is shown.")
+            words = translate("Chart", "1 alert on {0} is not watched while {1} is shown.")
         else:
-            said = translate("Chart", "{2} alerts on {0} are not watched while {1} is shown.")
-        text = said.format(*(shown_symbol(each.venue, each.symbol) for each in (former, shown)), count)
+            words = translate("Chart", "{2} alerts on {0} are not watched while {1} is shown.")
+        text = words.format(*(shown_symbol(each.venue, each.symbol) for each in (former, shown)), count)
         can_be_listed = is_exchange and former.venue not in (FILE_VENUE, SIMULATED_VENUE)
         self._shell.banner.show_notice(
             Notice(
@@ -137,21 +136,21 @@ class AlertsElsewhere(QObject):
                 Severity.WARNING,
                 text,
                 action=translate("Chart", "Add to Markets") if can_be_listed else "",
-                on_action=(lambda: self._list(former)) if can_be_listed else None,
+                on_action=(lambda: self._add_to_list(former)) if can_be_listed else None,
                 is_answer=True,
                 passes=True,
             )
         )
 
-    def _list(self, market: Market) -> None:
-        """Its prices are requested from then on."""
+    def _add_to_list(self, market: Market) -> None:
+        """Add the market to the list, so that its prices are requested."""
         wanted = WatchedMarket(market.venue, market.symbol, str(market.interval))
         try:
             markets = added(self._shell.settings.current.watchlist.markets, wanted)
         except ValueError as error:  # the list is full
             self._shell.banner.notify(str(error), Severity.WARNING, key=_UNWATCHED, is_answer=True)
         else:
-            self._markets.keep(markets)
+            self._markets.change_list(markets)
 
 
 def _key(market: Market) -> MarketKey:

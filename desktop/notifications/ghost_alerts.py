@@ -6,26 +6,26 @@ from collections.abc import Collection
 
 from PySide6.QtCore import QObject, Slot
 
-from core.alerts.alert import Alert, AlertKind
 from core.alerts.ghost_conditions import (
     LINE_CONDITIONS,
     AlertState,
     ChanceCondition,
     LineCondition,
     after_check,
+    coverage_after_check,
     is_judged,
 )
-from core.alerts.webhook import Outbox
+from core.alerts.service import Alert
 from core.domain.candle import Market
 from core.domain.events import DriftFound, Estimate, ForecastMade, Severity
 from core.domain.price_lines import PriceLine
-from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE
+from core.forecast.score import COVERAGE_WINDOW
 from core.market.shown_names import shown_market, shown_symbol
 from core.settings.window import NotificationSettings
 from core.storage.folder import DataFolder
 from desktop.notifications.messages import DesktopMessages
+from desktop.services.alert_sender import AlertSender
 from desktop.services.chance_reader import ChanceReader, FoundChances
-from desktop.services.webhook import Webhook
 from desktop.state.database import WindowDatabase
 from desktop.state.markets import MarketRow
 from desktop.state.run_state import RunState
@@ -35,40 +35,42 @@ from desktop.ui.banner import Notice
 from desktop.ui.translation import translate
 
 _OF_LINES = "line "
-"""What the names of the alerts on lines begin with."""
-_ON_LINES = frozenset({AlertKind.BAND, AlertKind.CHANCE})
+"""Prefix of the names of alerts on lines."""
 
 
 class GhostAlerts(QObject):
-    """Of all markets of the run. What has fired is stored before it is shown, so that a restart does not repeat it.
+    """Alerts of all markets of the run. A fired alert is stored before it is shown, so that a restart does not repeat
+    it.
 
-    They go to the webhook, as price alerts do: `close` before the window is deleted.
+    They go to the services of the settings, as price alerts do: `close` before the window is deleted.
     """
 
     def __init__(
         self, shell: Shell, state: RunState, database: WindowDatabase, messages: DesktopMessages, folder: DataFolder
     ) -> None:
-        """folder: with the database, for a separate connection, and the webhook's outbox."""
+        """folder: with the database, for a separate connection, and the file of alerts that are not sent yet."""
         super().__init__(shell.window)
         self._shell, self._database, self._messages = shell, database, messages
         self._markets, self._clock = state.markets, state.clock
         self._judged: dict[Market, MarketRow] = {}
-        """Each market as it was when it was looked at last."""
+        """Each market's row at the last check."""
         self._states: dict[str, AlertState] | None = None
-        """None until they were read."""
+        """Stored states; None until they were read."""
         self._chances = ChanceReader(folder.database, self)
         self._chances.found.connect(self._on_chances)
         self._chances.failed.connect(shell.banner.notify_storage_error)
-        self.webhook = Webhook(lambda: self._wanted.webhook_url, Outbox(folder.outbox), self)
-        messages.alerted.connect(self.webhook.send)
-        self.webhook.trouble.connect(lambda words: shell.banner.notify(words, Severity.WARNING, key="webhook"))
+        self.alert_sender = AlertSender(
+            lambda: (self._wanted.alert_urls or "").split(), folder.outbox, state.clock, self
+        )
+        messages.alerted.connect(self.alert_sender.send)
+        self.alert_sender.failed.connect(lambda text: shell.banner.notify(text, Severity.WARNING, key="alerts"))
         state.markets.changed.connect(self._on_market)
         state.markets.drift_found.connect(self._on_drift)
 
     def close(self) -> None:
         """End both threads and wait."""
         self._chances.close()
-        self.webhook.close()
+        self.alert_sender.close()
 
     @property
     def _wanted(self) -> NotificationSettings:
@@ -80,7 +82,7 @@ class GhostAlerts(QObject):
         return None if within == "off" else ChanceCondition(int(within), self._wanted.chance_alert_percent)
 
     def _on_market(self, market: Market) -> None:
-        """Called with each tick: only what is new is looked at."""
+        """Called with each tick: checks only new forecasts and scores."""
         row, former = self._markets.row(market), self._judged.get(market)
         if not row.is_in_run or not self._database.is_open:
             return
@@ -99,17 +101,17 @@ class GhostAlerts(QObject):
         if band is not None:
             for line in lines:
                 name, is_met = _name(line, f"band {band.name}"), band.is_met(forecast, line.price)
-                if self._has_come(name, after_check(self._known().get(name), is_met=is_met)):
+                if self._has_fired(name, after_check(self._known().get(name), is_met=is_met)):
                     self._fire_band(market, forecast, band, line)
         if chance is not None and lines:
             self._chances.find(market, forecast)
 
     def _armed(self, market: Market) -> tuple[PriceLine, ...]:
-        """The market's alert lines that are watched. What is known of others is forgotten: they are gone, were moved,
-        or have gone off."""
+        """The market's alert lines that are watched. The state of others is forgotten: they were removed or moved, or
+        have fired."""
         with self._shell.banner.storage_errors_shown():
             armed = self._database.lines.armed()
-            kept = {_line_name(line) for of in armed.values() for line in of}
+            kept = {_line_name(line) for lines in armed.values() for line in lines}
             of_lines = (name for name in self._known() if name.startswith(_OF_LINES))
             if gone := [name for name in of_lines if name.partition(",")[0] not in kept]:
                 self._remove(gone)
@@ -124,11 +126,11 @@ class GhostAlerts(QObject):
         for line in self._armed(found.market):
             name = _name(line, condition.name)
             chance = condition.chance(found.chances, found.forecast.origin_close, line.price)
-            if chance is not None and self._has_come(name, condition.after_check(self._known().get(name), chance)):
+            if chance is not None and self._has_fired(name, condition.after_check(self._known().get(name), chance)):
                 self._fire_chance(found, condition, line)
 
-    def _has_come(self, name: str, after: AlertState | None) -> bool:
-        """Whether it fires with this look, which is kept."""
+    def _has_fired(self, name: str, after: AlertState | None) -> bool:
+        """Store its state after this check. Returns whether it fires now."""
         before = self._known().get(name)
         if after is not None and after is not before:
             self._put(name, after)
@@ -139,7 +141,7 @@ class GhostAlerts(QObject):
             shown_symbol(market.venue, market.symbol), condition.name, len(forecast.ghosts), _price_of(line, forecast)
         )
         title = translate("Notifications", "Band alert")
-        self._send(AlertKind.BAND, market, f"band {line.number}", title, " ".join((words, line.text)).strip())
+        self._send(market, f"band {line.number}", title, " ".join((words, line.text)).strip(), is_on_line=True)
 
     def _fire_chance(self, found: FoundChances, condition: ChanceCondition, line: PriceLine) -> None:
         words = translate("Notifications", "{0}: the chance that {1} is touched within {2} is above {3} %.").format(
@@ -150,22 +152,21 @@ class GhostAlerts(QObject):
         )
         title = translate("Notifications", "Chance alert")
         text = " ".join((words, line.text)).strip()
-        self._send(AlertKind.CHANCE, found.market, f"chance {line.number}", title, text)
+        self._send(found.market, f"chance {line.number}", title, text, is_on_line=True)
 
     def _check_coverage(self, row: MarketRow, coverage: Estimate) -> None:
         name = f"coverage {row.run_id}"
-        if not self._wanted.coverage_lost or coverage.value is None or coverage.high is None:
-            return
-        if self._known().get(name) is AlertState.FIRED:
-            if coverage.value >= NOMINAL_COVERAGE:
-                self._remove([name])  # what is lost again later fires again
-                self._shell.banner.withdraw(name)
-        elif coverage.high < NOMINAL_COVERAGE:
-            self._put(name, AlertState.FIRED)
+        before = self._known().get(name)
+        after = coverage_after_check(before, coverage) if self._wanted.coverage_lost else before
+        if after is None and before is not None:
+            self._remove([name])  # a later loss fires again
+            self._shell.banner.withdraw(name)
+        elif after is AlertState.FIRED and before is not after and coverage.value is not None:
+            self._put(name, after)
             words = translate(
                 "Notifications", "{0}: only {1} of the newest {2} closes were in their 90 % band. It is too narrow."
             ).format(shown_market(row.market), formatting.format_percent(coverage.value, 1), COVERAGE_WINDOW)
-            self._send(AlertKind.COVERAGE, row.market, name, translate("Notifications", "Coverage lost"), words)
+            self._send(row.market, name, translate("Notifications", "Coverage lost"), words)
 
     def _on_drift(self, market: Market, drift: DriftFound) -> None:
         name = f"drift {drift.run_id} {drift.candle_open_time_ms}"
@@ -181,11 +182,11 @@ class GhostAlerts(QObject):
             formatting.format_count(drift.candles),
             drift.what_was_done,
         )
-        self._send(AlertKind.DRIFT, market, name, translate("Notifications", "Drift"), words)
+        self._send(market, name, translate("Notifications", "Drift"), words)
 
-    def _send(self, kind: AlertKind, market: Market, key: str, title: str, text: str) -> None:
-        self._shell.banner.show_notice(Notice(key, Severity.WARNING, f"{title}: {text}", is_alert=kind in _ON_LINES))
-        self._messages.send_alert(Alert(kind, shown_market(market), self._clock.now_ms(), title, text))
+    def _send(self, market: Market, key: str, title: str, text: str, *, is_on_line: bool = False) -> None:
+        self._shell.banner.show_notice(Notice(key, Severity.WARNING, f"{title}: {text}", is_alert=is_on_line))
+        self._messages.send_alert(Alert(shown_market(market), title, text))
 
     def _known(self) -> dict[str, AlertState]:
         if self._states is None:
@@ -196,7 +197,7 @@ class GhostAlerts(QObject):
         return self._states
 
     def _put(self, name: str, state: AlertState) -> None:
-        """Even if it cannot be stored: it has happened."""
+        """Set the alert's state even if it cannot be stored: it has happened."""
         self._known()[name] = state
         with self._shell.banner.storage_errors_shown():
             self._database.ghost_alerts.put(name, state.value, self._clock.now_ms())
@@ -209,7 +210,7 @@ class GhostAlerts(QObject):
 
 
 def _line_name(line: PriceLine) -> str:
-    """What the names of its alerts begin with, up to a comma."""
+    """The start of the names of its alerts, up to a comma."""
     return f"{_OF_LINES}{line.number} at {line.price!r}"
 
 

@@ -8,7 +8,7 @@ from datetime import tzinfo
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
-from core.alerts.alert import Alert, AlertKind
+from core.alerts.service import Alert
 from core.domain.events import Severity
 from core.domain.plain_text import plain
 from core.domain.price_lines import Direction, PriceLine
@@ -22,21 +22,22 @@ _SHOWN_MS = 15_000
 
 
 def in_a_bubble(text: str) -> str:
-    """Desktops on Linux read markup in a message's text, others show it; an angle of another form is none anywhere."""
+    """Linux desktops interpret markup in a message's text, others show it; a different angle character is safe on
+    both."""
     return plain(text).replace("<", "‹")
 
 
 class DesktopMessages(QObject):
-    """Where the desktop has no tray, or one that shows no messages, the window's entry flashes and that is all."""
+    """Shows messages on the desktop. Without a tray that shows them, only the window's task bar entry flashes."""
 
     sent = Signal(str, str)
     """Title and text."""
     sounded = Signal()
-    """The system's alert sound was asked for."""
+    """The system's alert sound was requested."""
     alerted = Signal(object)
-    """Alert: one of the user's, also for the webhook."""
+    """Alert: set by the user, also sent to the services of the settings."""
     clicked = Signal()
-    """On a message or on the tray: the window is wanted."""
+    """A message or the tray icon was clicked: show the window."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -44,7 +45,6 @@ class DesktopMessages(QObject):
         self._tray: QSystemTrayIcon | None = None
 
     def send(self, title: str, text: str) -> None:
-        """One thing that happened."""
         self.sent.emit(title, text)
         QApplication.alert(self._window)
         tray = self._shown_tray()
@@ -52,17 +52,16 @@ class DesktopMessages(QObject):
             tray.showMessage(plain(title), in_a_bubble(text), self._window.windowIcon(), _SHOWN_MS)
 
     def send_alert(self, alert: Alert) -> None:
-        """The same for an alert."""
         self.send(alert.title, alert.text)
         self.alerted.emit(alert)
 
     def sound(self) -> None:
-        """Make the system's alert sound: which one, and how loud, the desktop decides."""
+        """Play the system's alert sound; the desktop sets sound and volume."""
         QApplication.beep()
         self.sounded.emit()
 
     def hide(self) -> None:
-        """The window closes: nothing of it stays in the tray."""
+        """Remove the tray icon, as the window closes."""
         if self._tray is not None:
             self._tray.hide()
 
@@ -122,13 +121,13 @@ class AlertMessages:
             )
         )
         title = translate("Chart", "Price alert")
-        self._messages.send_alert(Alert(AlertKind.PRICE, market, crossed_at_ms or 0, title, text))
+        self._messages.send_alert(Alert(market, title, text))
         if self._shell.settings.current.notifications.alert_sound:
             self._messages.sound()
 
 
 def late_time(lines: Sequence[PriceLine], now_ms: int, time_zone: tzinfo | None) -> str:
-    """When lines that were crossed together were, as text; empty where that is a matter of seconds."""
+    """The time at which the first of these lines was crossed, as text; empty if that was just now."""
     crossed = next((line for line in lines if line.crossed_at_ms is not None), None)
     if crossed is None or now_ms - (crossed.crossed_at_ms or 0) < _LATE_MS:
         return ""

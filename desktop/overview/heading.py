@@ -31,8 +31,8 @@ Part = tuple[str, QColor]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What the line says besides the price. Where there is no room the feed is dropped, then the worth; of a feed in
-    trouble the worth goes first."""
+    """The line's texts besides the price. Without room the feed is dropped, then the worth; but if the feed is in
+    trouble, the worth first."""
 
     name: str
     worth: str
@@ -68,24 +68,23 @@ def _worth(answers: Answers, accuracy: AccuracySummary, palette: Palette) -> Par
     """``Ghosts ✓ +1.2 %``; what is not proven is fainter, and its number is in the tooltip only."""
     ghosts = answers.ghosts
     if ghosts.found is Found.OPEN:
-        words = translate("Overview", "not proven")
-        return f"{ghosts.name} {ghosts.found.value} {words}", palette.muted_text
+        return f"{ghosts.name} {ghosts.found.value} {translate('Overview', 'not proven')}", palette.muted_text
     value = "" if ghosts.found is Found.EARLY else format_percent(value_of(accuracy.skill_close), 1, signed=True)
     return f"{ghosts.name} {ghosts.found.value} {value}".rstrip(), answers.colour(ghosts, palette)
 
 
 def _tooltip(row: MarketRow, answers: Answers | None, feed: str) -> str:
-    said = [with_venue(f"{plain(row.market.symbol)} {row.market.interval}", row.market.venue)]
+    lines = [with_venue(f"{plain(row.market.symbol)} {row.market.interval}", row.market.venue)]
     if answers is not None:
-        said += [f"{answer.text}." for answer in answers.all()]
+        lines += [f"{answer.text}." for answer in answers.all()]
     if row.is_in_run and not row.is_learned:
-        said.append(translate("Overview", "The model does not learn from it."))
-    said.append(feed if row.feed is None or not row.feed_sentence else in_one_line(row.feed, row.feed_sentence))
-    return "\n".join(said)
+        lines.append(translate("Overview", "The model does not learn from it."))
+    lines.append(feed if row.feed is None or not row.feed_sentence else in_one_line(row.feed, row.feed_sentence))
+    return "\n".join(lines)
 
 
 class HeadingLine(QWidget):
-    """Painted as a whole: labels would lay out the wall with each price."""
+    """The line is painted as a whole: labels would lay out all tiles with each price."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,21 +94,21 @@ class HeadingLine(QWidget):
         self.is_on_chart = False
         """Whether this market is the one on the large chart."""
         self._palette: Palette | None = None
-        self._about: object = None
+        self._state: object = None
         self._set_fonts()
 
     def show_row(self, row: MarketRow | None, palette: Palette, *, is_on_chart: bool) -> None:
-        """None: nothing."""
-        said = None if row is None else replace(row, candles=(), forming=None, forecast=None)
-        about = (said, palette, is_on_chart)
-        if about != self._about:  # usually only the price is new
-            self._about, self._palette, self.is_on_chart = about, palette, is_on_chart
+        """row: None empties the line."""
+        described = None if row is None else replace(row, candles=(), forming=None, committed=None, first_forecast=None)
+        state = (described, palette, is_on_chart)
+        if state != self._state:  # usually only the price is new
+            self._state, self._palette, self.is_on_chart = state, palette, is_on_chart
             self.shown = None if row is None else heading(row, palette)
             self.setToolTip("" if self.shown is None else paragraphs(self.shown.tooltip))
             self.update()
 
     def show_price(self, price: str) -> None:
-        """The newest one; empty: unknown."""
+        """price: the newest one; empty while it is unknown."""
         if price != self.price:
             self.price = price
             self.update()
@@ -126,7 +125,7 @@ class HeadingLine(QWidget):
         return self.sizeHint()
 
     def texts(self) -> list[str]:
-        """What is painted, from left to right: less where there is less room."""
+        """The painted texts, from left to right, as many as fit."""
         shown = self.shown
         if shown is None:
             return []
@@ -169,14 +168,11 @@ class HeadingLine(QWidget):
         choices = [[price, worth, feed], [price, feed] if shown.is_in_trouble else [price, worth], [price]]
         for choice in choices:
             parts = [part for part in choice if part[0]]
-            room = self._room(parts)
-            if room >= name_px:
+            used_px = sum(self._metrics.horizontalAdvance(text) + _GAP_PX for text, _ in parts)
+            free_px = self.width() - 2 * _MARGIN_PX - _DOT_PX - _GAP_PX - used_px
+            if free_px >= name_px:
                 break
-        return parts, max(room, 0)
-
-    def _room(self, parts: list[Part]) -> int:
-        taken = sum(self._metrics.horizontalAdvance(text) + _GAP_PX for text, _ in parts)
-        return self.width() - 2 * _MARGIN_PX - _DOT_PX - _GAP_PX - taken
+        return parts, max(free_px, 0)
 
     def _set_fonts(self) -> None:
         self._usual, self._bold = tabular(self.font()), tabular(self.font(), bold=True)

@@ -31,7 +31,7 @@ from desktop.ui.translation import translate
 _COUNTS: dict[ActionId, OverviewCharts] = {ActionId[f"OVERVIEW_{count}"]: count for count in get_args(OverviewCharts)}
 _MOST_COLUMNS = 4
 _TILES_A_FRAME = 2
-"""Where all markets have news, as at a close, those of sixteen tiles take eight frames; each frame stays short."""
+"""When all markets have news, as at a close, sixteen tiles need eight frames; each frame stays short."""
 _STEPS = {
     Qt.Key.Key_Left: (0, -1),
     Qt.Key.Key_Right: (0, 1),
@@ -44,10 +44,10 @@ class Overview(QWidget):
     """A page of the window. It has tiles from the first time that it is shown, and follows the markets only while it is
     shown. Before the window is deleted, end the reading of candles with `finish`."""
 
-    market_wanted = Signal(object)
+    market_requested = Signal(object)
     """Market: to be shown large."""
-    list_wanted = Signal()
-    """The list of markets, to add one: an empty tile was clicked."""
+    list_requested = Signal()
+    """An empty tile was clicked: the list of markets is to be shown, to add one."""
 
     def __init__(
         self,
@@ -64,16 +64,16 @@ class Overview(QWidget):
         self._database_file, self._theme, self._clock = database_file, theme, clock
         self.tiles: list[Tile] = []
         self._laid_out = 0
-        """For how many tiles there is room."""
+        """The number of tiles that fit."""
         self._places: dict[Market, int] = {}
-        """Of the markets to show, in their order."""
+        """Places of the markets to show, in order."""
         self._due: dict[int, None] = {}
         """Places with another market or with news, in the order in which they had them."""
         self._universe: tuple[Market, ...] | None = None
-        """Of which the places were given; None: other markets are listed since."""
+        """The markets with places; None if the list has changed since."""
         self._on_chart: Market | None = None
         self._is_followed = False
-        """Only while it is shown."""
+        """True while the page is shown."""
         self._frames, self._painting = FrameClock(self._on_frame, self), PaintInTurn(self)
         self.actions_of_panel = ActionRegistry(panel_actions("Overview"), self, theme)
         self.count = Label()
@@ -84,22 +84,20 @@ class Overview(QWidget):
 
     @property
     def _charts(self) -> int:
-        """As many as were chosen."""
         return self._shell.settings.current.chart.overview_charts
 
     @property
     def _columns(self) -> int:
-        """As many as rows."""
         return isqrt(self._charts)
 
     def show_market(self, market: Market | None) -> None:
-        """The market that is on the large chart now."""
+        """Mark the market that is on the large chart now."""
         self._on_chart = market
         for tile in self.tiles:
             self._mark(tile)
 
     def flush(self) -> None:
-        """Show what is new now rather than at the next frame."""
+        """Show all changes now rather than at the next frames."""
         self._frames.flush()
         while self._due:
             self._frames.flush()
@@ -148,7 +146,10 @@ class Overview(QWidget):
     def _wire(self) -> None:
         actions, settings = self._shell.actions, self._shell.settings
         actions.wire({ActionId.OVERVIEW: self._toggle})
-        self._pages.currentChanged.connect(self._on_page)
+        overview_action = actions[ActionId.OVERVIEW]
+        self._pages.currentChanged.connect(
+            lambda _index: overview_action.setChecked(self._pages.currentWidget() is self)
+        )
         self.actions_of_panel.wire(
             {
                 ActionId.OVERVIEW_OPEN: self._open_focused,
@@ -169,10 +170,6 @@ class Overview(QWidget):
         self._pages.show_alone(self)
         self._take_focus()
 
-    @Slot()
-    def _on_page(self) -> None:
-        self._shell.actions[ActionId.OVERVIEW].setChecked(self._pages.currentWidget() is self)
-
     @Slot(object)
     def _on_settings(self, settings: Settings) -> None:
         self._check_count()
@@ -189,7 +186,7 @@ class Overview(QWidget):
             self.actions_of_panel[each].setChecked(count == chosen)
 
     def _arrange(self) -> None:
-        """Room for as many tiles as were chosen; those that are there stay, the others follow one a frame."""
+        """Lay out the chosen number of tiles; existing ones stay, the others follow one a frame."""
         self._laid_out = self._charts
         while len(self.tiles) > self._charts:
             tile = self.tiles.pop()
@@ -215,7 +212,7 @@ class Overview(QWidget):
         return tile
 
     def _fill(self) -> None:
-        """Give each tile its market: those of the run, then those of the list with stored candles."""
+        """Assign markets to tiles: the run's, then listed ones with stored candles."""
         rows = sorted(self._markets.rows(), key=lambda row: not row.is_in_run)
         found = [row.market for row in rows if row.is_in_run or self._latest_ms(row.market) is not None]
         self._universe = self._markets.universe
@@ -223,19 +220,19 @@ class Overview(QWidget):
         self._due = dict.fromkeys(range(self._charts))
         there_are, shown = len(found), len(self._places)
         if shown < there_are:
-            words = translate("Overview", "{0} of {1} markets")
+            text = translate("Overview", "{0} of {1} markets")
         else:
-            words = translate("Overview", "{0} market") if shown == 1 else translate("Overview", "{0} markets")
-        self.count.setText(words.format(shown, there_are))
+            text = translate("Overview", "{0} market") if shown == 1 else translate("Overview", "{0} markets")
+        self.count.setText(text.format(shown, there_are))
         self._frames.request(Dirty.DATA)
 
     def _show(self, place: int) -> bool:
-        """Returns whether it needed another chart than it had, which takes a frame."""
+        """Returns whether the tile needed another chart, which takes a frame."""
         is_new = place == len(self.tiles)
         tile = self._add_tile() if is_new else self.tiles[place]
         if place >= len(self._places):
-            words = translate("Overview", "Click to add another market in the Markets panel.")
-            tile.show_nothing(words if place == len(self._places) else "")
+            hint = translate("Overview", "Click to add another market in the Markets panel.")
+            tile.show_nothing(hint if place == len(self._places) else "")
             return is_new
         row = self._markets.row(tuple(self._places)[place])
         is_other = tile.row is None or tile.row.market != row.market
@@ -250,7 +247,7 @@ class Overview(QWidget):
         return is_other
 
     def _take_focus(self) -> None:
-        """To the tile of the market on the chart, else to the first one, once it is there."""
+        """Focus the tile of the market on the chart, else the first one, once it is there."""
         first = self._on_chart if self._on_chart in self._places else next(iter(self._places), None)
         place = None if first is None else self._places[first]
         tile = None if place is None or place >= len(self.tiles) else self.tiles[place]
@@ -298,6 +295,6 @@ class Overview(QWidget):
     def _open(self, tile: Tile) -> None:
         self._pages.show_first()
         if tile.row is None:
-            self.list_wanted.emit()
+            self.list_requested.emit()
         elif tile.row.market != self._on_chart:
-            self.market_wanted.emit(tile.row.market)
+            self.market_requested.emit(tile.row.market)

@@ -26,7 +26,7 @@ from desktop.ui.translation import translate
 CANDLES_SHOWN = 400
 """More than the widest tile shows."""
 _SPACING_SHARE = 0.6
-"""Of the large chart's distance between candles."""
+"""Distance between candles, as a share of the large chart's."""
 _SMALL_LINES = 32
 """Width in heights of a line of text, below which the axes of the large chart would take a quarter of the tile."""
 _FRAME_PX = 1
@@ -35,7 +35,7 @@ _NO_ROOM_FOR = dict.fromkeys(("shows_volume", "shows_chance", "shows_paths", "sh
 
 
 class Tile(QWidget):
-    """Shows a row of the markets and the candles before it. Takes no mouse into its chart: a click opens the market."""
+    """Shows a row of the markets and the candles before it. Its chart ignores the mouse: a click opens the market."""
 
     opened = Signal(object)
     """The tile: clicked."""
@@ -43,9 +43,9 @@ class Tile(QWidget):
     def __init__(self, theme: Theme, clock: Clock, database: Path, parent: QWidget) -> None:
         super().__init__(parent)
         self.row: MarketRow | None = None
-        """What is shown; None: nothing."""
+        """The shown market; None: nothing."""
         self._theme, self._clock = theme, clock
-        self._taken: tuple[Candle, ...] = ()
+        self._candles: tuple[Candle, ...] = ()
         self._is_on_chart = False
         self.history = HistoryLoading(database, self)
         self.history.later_loaded.connect(self._on_history)
@@ -62,7 +62,7 @@ class Tile(QWidget):
         """Show this market from now on. latest_ms: opening time of its newest stored candle; None: it has none."""
         series = CandleSeries(row.market.interval)
         series.extend(row.candles)
-        self.row, self._taken = row, row.candles
+        self.row, self._candles = row, row.candles
         self.setAccessibleName(name_of(row.market))
         self.chart.set_series(series, shown_market(row.market))
         self.chart.set_empty_text(translate("Chart", "Waiting for candles…"))
@@ -72,18 +72,18 @@ class Tile(QWidget):
             self._read(latest_ms)
 
     def show_row(self, row: MarketRow) -> None:
-        """The same market, as it is now."""
+        """Show the current state of the same market."""
         self.row = row
-        if row.candles is not self._taken:
-            self._take(row.candles)
+        if row.candles is not self._candles:
+            self._append(row.candles)
         self.chart.set_forming(row.forming)
         if row.forecast is not self.chart.model.forecast:
             self.chart.set_forecast(row.forecast)
         self._show_heading()
 
     def show_nothing(self, sentence: str) -> None:
-        """Be empty, with a sentence or without one."""
-        self.row, self._taken = None, ()
+        """Empty the tile. sentence: shown in it; may be empty."""
+        self.row, self._candles = None, ()
         self.setAccessibleName("")
         self.history.cancel()
         self.chart.set_series(CandleSeries(self.chart.model.whole.interval))
@@ -97,19 +97,19 @@ class Tile(QWidget):
             self._show_heading()
 
     def apply(self, chosen: ChartSettings) -> None:
-        """Take what the user chose for the large chart, as far as there is room."""
+        """Apply the settings of the large chart, as far as there is room."""
         venue = "" if self.row is None else self.row.market.venue
         self.chart.restyle(**chosen_style(chosen, venue) | _NO_ROOM_FOR)
 
     def end(self) -> bool:
-        """Read no further. False where a thread still reads."""
+        """Cancel reading. False if a thread still reads."""
         self.history.cancel()
         return self.history.wait()
 
     def in_words(self) -> str:
         """A description for screen readers."""
-        said = [] if self.heading.shown is None else [self.heading.shown.tooltip]
-        return "\n".join([*said, self.chart.in_words()])
+        lines = [] if self.heading.shown is None else [self.heading.shown.tooltip]
+        return "\n".join([*lines, self.chart.in_words()])
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
@@ -136,9 +136,9 @@ class Tile(QWidget):
         painter.fillRect(self.rect().adjusted(_FRAME_PX, _FRAME_PX, -_FRAME_PX, -_FRAME_PX), palette.panel)
         painter.end()
 
-    def _take(self, candles: tuple[Candle, ...]) -> None:
-        """The newest ones; of a catch-up more have closed, and are stored."""
-        self._taken, series = candles, self.chart.model.whole
+    def _append(self, candles: tuple[Candle, ...]) -> None:
+        """Add the newest candles; if more have closed, as in a catch-up, they are read from the database."""
+        self._candles, series = candles, self.chart.model.whole
         newest_ms = int(series.open_time_ms[-1]) if len(series) else 0
         has_missed = bool(candles) and candles[0].open_time_ms > newest_ms + series.interval.duration_ms
         self.history.add(candles)
@@ -148,14 +148,13 @@ class Tile(QWidget):
             self._read(candles[-1].open_time_ms)
 
     def _read(self, latest_ms: int) -> None:
-        """Begin to read the candles before this time."""
         if self.row is not None:
             market = self.row.market
             self.history.start(market, latest_ms - CANDLES_SHOWN * market.interval.duration_ms)
 
     @Slot(object)
     def _on_history(self, series: CandleSeries) -> None:
-        series.extend(self._taken)
+        series.extend(self._candles)
         self.chart.replace_series(series)
         self._show_heading()
 

@@ -1,4 +1,4 @@
-"""A card with the best checkpoint: what it scored, when it was saved, and a button that takes the model back to it."""
+"""A card with the best checkpoint: its score, its time, and a button that restores it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from desktop.ui.formatting import format_age, format_count, format_number, forma
 from desktop.ui.icons import icon, put_icon, tabular
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
-from desktop.ui.plain_text import Label, WrappedLabel, paragraphs
+from desktop.ui.plain_text import Label, WrappedLabel, set_tooltip
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Theme
@@ -36,11 +36,11 @@ class BestCheckpointPanel(Panel):
         self._best: CheckpointInfo | None = None
         self._trophy, self._step, self._when, self._more = (Label() for _ in range(4))
         self._score, self._of = WrappedLabel(), WrappedLabel()
-        """The score, and what it is the score of: the model's alone, not the ghosts'."""
+        """The score of the model alone, not of the ghosts, and its reference."""
         self._unproven = WrappedLabel()
-        """That the score proves nothing, and which higher one was left out."""
-        self._unproven.setToolTip(paragraphs(translate("Checkpoints", BEST_MEANING)))
-        self._trophy.setToolTip(paragraphs(translate("Checkpoints", BEST_MEANING)))
+        """A caution that the score proves nothing, or that a higher one was left out."""
+        set_tooltip(self._unproven, translate("Checkpoints", BEST_MEANING))
+        set_tooltip(self._trophy, translate("Checkpoints", BEST_MEANING))
         self._restore = QPushButton(translate("Panels", "Restore"))
         self._restore.setToolTip(
             translate("Panels", "Restore the model to this checkpoint. Recorded forecasts and scores are kept.")
@@ -50,7 +50,7 @@ class BestCheckpointPanel(Panel):
         scale_text(self._step, 1.25, bold=True)
         self._score.setFont(tabular(self.font()))
         for label in (self._score, self._of):
-            label.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))
+            set_tooltip(label, translate("Checkpoints", SCORE_MEANING))
         mute(*self._small)
         theme.follow(self._trophy, lambda to: self._trophy.setPixmap(icon("trophy-outline", to.warning).pixmap(22, 22)))
         self._build_layout()
@@ -72,16 +72,13 @@ class BestCheckpointPanel(Panel):
         if (count := self._source.market_count) != 1:
             alone = translate("Panels", "Model alone, all {0} markets:").format(format_count(count))
         set_text(self._score, f"{alone} {score_text(best)}")
-        set_text(self._unproven, _caution(best, self._source.highest(), self._model_found))
+        set_text(self._unproven, _caution(best, next(iter(self._source.scored()), None), self._model_found))
         set_text(self._of, _of_what(best, self._model_found))
         loss = () if best.loss is None else (translate("Panels", "Loss {0}").format(format_number(best.loss, 4)),)
         candle = translate("Panels", "candle of {0}").format(format_time(best.candle_open_time_ms))
         set_text(self._more, " · ".join((*loss, candle)))
-        self._more.setToolTip(
-            paragraphs(
-                translate("Panels", "The score is over {0} candles.\n{1}").format(format_count(best.scored), best.file)
-            )
-        )
+        over = translate("Panels", "The score is over {0} candles.\n{1}")
+        set_tooltip(self._more, over.format(format_count(best.scored), best.file))
         self.tick()
 
     def tick(self) -> None:
@@ -90,22 +87,17 @@ class BestCheckpointPanel(Panel):
         is_the_model, saved = self._source.is_the_model(self._best), self._best.created_at_ms
         self._restore.setEnabled(not is_the_model)
         set_text(self._restore, translate("Panels", "In use") if is_the_model else translate("Panels", "Restore"))
-        set_text(
-            self._when,
-            translate("Panels", "Saved {0}, {1}").format(
-                format_age(saved, self._source.clock.now_ms()), format_time(saved)
-            ),
-        )
+        age = format_age(saved, self._source.clock.now_ms())
+        set_text(self._when, translate("Panels", "Saved {0}, {1}").format(age, format_time(saved)))
 
     @property
     def _model_found(self) -> Found:
         """The run's verdict on its model: a checkpoint's gain has no interval."""
-        status = self._state.status
+        status = self._state.market_status
         return Found.EARLY if status is None else model_found(status.accuracy)
 
     @property
     def _small(self) -> tuple[Label, ...]:
-        """Below the score."""
         return self._unproven, self._of, self._when, self._more
 
     def _build_layout(self) -> None:
@@ -119,13 +111,14 @@ class BestCheckpointPanel(Panel):
         stacked(inside, top, *labels, None, margins=(8, 6, 8, 6), spacing=2)
 
     def _why_none(self) -> str:
-        """Why there is no best: the highest score, which the table shows too, and what rules it out."""
-        highest = self._source.highest()
-        if highest is None or highest.skill is None:
+        """The reason why there is no best: the highest score, which the table shows too, and its fault."""
+        scored = self._source.scored()
+        if not scored:
             return translate("Panels", _NONE_SCORED)
+        highest = scored[0]
         text = (
             translate("Panels", "No best checkpoint yet.\nThe only score is {0}, at step {1}, but {2}.")
-            if self._source.score_count() == 1
+            if len(scored) == 1
             else translate("Panels", "No best checkpoint yet.\nThe highest score is {0}, at step {1}, but {2}.")
         )
         return text.format(score_text(highest), format_count(highest.step), _fault(highest, self._model_found))
@@ -159,7 +152,7 @@ def _fault(info: CheckpointInfo, model: Found) -> str:
 
 
 def _of_what(best: CheckpointInfo, model: Found) -> str:
-    """What the score is measured against, and what the model adds to the ghosts, which may be nothing."""
+    """The reference of the score, and the model's gain for the ghosts, if any."""
     if best.model_gain is None:
         return translate("Panels", "Measured against “no change”, without the simple rules")
     gain = _size(best.model_gain, 1, signed=True)

@@ -13,7 +13,7 @@ from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.state.incident_history import identity
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_count, format_time
-from desktop.ui.icons import icon, severity_colour, severity_icon_name
+from desktop.ui.icons import severity_icon
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.panel_base import EmptyState, Panel
 from desktop.ui.plain_text import ElidedCells, TextView, with_whole_figures
@@ -25,15 +25,14 @@ from desktop.ui.words import word
 
 _DONE = 3
 _DONE_FROM_CHARACTERS = 90
-"""Narrower, the list shows only the event: the action taken is in the details beside it."""
+"""A narrower list shows only the event: the action taken is in the details beside it."""
 
 
 def _model(theme: Theme, parent: QObject) -> RowsModel[Incident]:
-    """Newest first. The newest may be one more time of its episode."""
+    """The newest first. The newest may be a repetition within its episode."""
 
     def sign(incident: Incident) -> QIcon:
-        colour = severity_colour(incident.severity, theme.palette)
-        return icon(severity_icon_name(incident.severity), colour, theme.palette.inverse_text)
+        return severity_icon(incident.severity, theme.palette)
 
     columns: tuple[Column[Incident], ...] = (
         Column("", lambda incident: "", icon=sign, spoken=lambda incident: word(incident.severity)),
@@ -45,7 +44,7 @@ def _model(theme: Theme, parent: QObject) -> RowsModel[Incident]:
 
 
 class IncidentsPanel(Panel):
-    """A list on the left, the whole story of the chosen one on the right."""
+    """A list of incidents on the left, all details of the selected one on the right."""
 
     def __init__(self, state: RunState, theme: Theme) -> None:
         super().__init__(theme)
@@ -79,11 +78,11 @@ class IncidentsPanel(Panel):
         self._show_details()
 
     def selected(self) -> list[Incident]:
-        """What is selected, in the order of the list."""
+        """The selected incidents, in the order of the list."""
         return self.model.chosen(self.table)
 
     def select(self, incident: Incident) -> bool:
-        """Select one row alone. False where it is not in the list."""
+        """Select one row alone. False if it is not in the list."""
         if incident not in self.model.rows:
             return False
         self.table.selectRow(self.model.rows.index(incident))
@@ -108,7 +107,7 @@ def as_text(incident: Incident) -> str:
 
 
 def _happened(incident: Incident) -> str:
-    """With how often, where it was repeated."""
+    """The incident, and its count if it was repeated."""
     if incident.count == 1:
         return incident.what_happened
     return translate("Panels", "{0} times: {1}").format(format_count(incident.count), incident.what_happened)

@@ -15,7 +15,7 @@ from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.panels.feed.words import moment
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_count, format_time
-from desktop.ui.icons import icon, severity_colour, severity_icon_name
+from desktop.ui.icons import severity_icon
 from desktop.ui.interface_size import space_rows
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
 from desktop.ui.plain_text import Label, TextView
@@ -36,11 +36,9 @@ _ROOT = "ghostcandle"
 
 
 def _model(theme: Theme, now_ms: Callable[[], int], parent: QObject) -> RowsModel[LogEntry]:
-    """Time, source and message."""
 
     def sign(entry: LogEntry) -> QIcon:
-        severity = severity_of(entry)
-        return icon(severity_icon_name(severity), severity_colour(severity, theme.palette), theme.palette.inverse_text)
+        return severity_icon(severity_of(entry), theme.palette)
 
     def spoken(entry: LogEntry) -> str:
         return f"{word(severity_of(entry))}, {format_time(entry.at_ms, seconds=True)}"
@@ -89,7 +87,7 @@ class LogPanel(Panel):
         self._book.update()
         entries = self._book.entries
         least, words = self.level.currentData(), self.filter.text().casefold().split()
-        shown = [entry for entry in reversed(entries) if entry.level >= least and _has(entry, words)]
+        shown = [entry for entry in reversed(entries) if entry.level >= least and _has_all(entry, words)]
         self.model.show(shown)
         counts = format_count(len(entries))
         some = translate("Panels", "{0} of {1}").format(format_count(len(shown)), counts)
@@ -103,7 +101,7 @@ class LogPanel(Panel):
             self.mark_stale()
 
     def selected(self) -> list[LogEntry]:
-        """What is selected, oldest first."""
+        """The selected entries, oldest first."""
         return self.model.chosen(self.table)[::-1]
 
     def _show_details(self) -> None:
@@ -118,15 +116,12 @@ class LogPanel(Panel):
 
     def _open_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._book.folder))):
-            self.trouble.emit(
-                translate("Panels", "No file manager responded. The log files are in {0}.").format(self._book.folder)
-            )
+            words = translate("Panels", "No file manager responded. The log files are in {0}.")
+            self.trouble.emit(words.format(self._book.folder))
 
 
-def _has(entry: LogEntry, words: Sequence[str]) -> bool:
-    if not words:
-        return True
-    line = as_line(entry).casefold()
+def _has_all(entry: LogEntry, words: Sequence[str]) -> bool:
+    line = as_line(entry).casefold() if words else ""
     return all(word in line for word in words)
 
 
@@ -158,7 +153,7 @@ def _table(model: RowsModel[LogEntry]) -> QTableView:
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     space_rows(table, 6)
     header = table.horizontalHeader()
-    header.setResizeContentsPrecision(0)  # what is in view
+    header.setResizeContentsPrecision(0)  # the visible rows
     for number in (0, 1):
         header.setSectionResizeMode(number, QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)

@@ -28,8 +28,9 @@ from desktop.ui.icons import icon, tabular
 from desktop.ui.inputs import readable_decimal
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
-from desktop.ui.plain_text import ElidedLabel, Label, paragraphs
+from desktop.ui.plain_text import ElidedLabel, Label, set_tooltip
 from desktop.ui.plots import (
+    SMOOTHING_STEPS,
     FloatArray,
     NumberAxis,
     NumberOrLogAxis,
@@ -47,15 +48,14 @@ from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Palette, Theme, with_alpha
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-_SMOOTHING_STEPS = 25
 _WIDEST_LINEAR_SPAN = 12.0
-"""The largest loss of those in view over the smallest. Beyond it, as after a divergence, a linear scale shows the rest
-as one flat line. Healthy losses span a factor of two to four."""
+"""Ratio of the largest visible loss to the smallest. Beyond it, as after a divergence, a linear scale would flatten the
+rest. Healthy losses span a factor of two to four."""
 _NARROWEST_LOGARITHMIC_SPAN = 6.0
-"""Below it a scale that is logarithmic becomes linear again. A span about one limit alone would have it flicker."""
+"""Below it a logarithmic scale becomes linear again. With a single limit the scale would flicker."""
 _DASH_STEPS, _FEWEST_STEPS_IN_VIEW = 0.15, 5.0
 _SMALLEST_SHARE_SEEN = 1e-3
-"""Of the loss: on a scale for less than that, two losses that are the same to four decimals lie far apart."""
+"""The scale's least extent, as a share of the loss: below, losses equal to four decimals would lie far apart."""
 _SPEED_HOLDS_MS = 10_000
 """The trainer reports its speed with each step: this long after the last one, it is out of date."""
 _TRENDS = {
@@ -76,7 +76,7 @@ MEANINGS = {
 }
 _DRIFT = QT_TRANSLATE_NOOP("Panels", "drift")
 _RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE = (0.0, 0.0), (1.0, 0.0)
-"""Which corner of the name lies at the upper end of the line: all of it is below."""
+"""The corner of the name at the upper end of the line: the name lies below it."""
 _OF_DRIFTS = QT_TRANSLATE_NOOP(
     "Panels",
     "The loss of the ghosts rose for longer than chance explains: the market became harder to forecast, or differs "
@@ -86,8 +86,8 @@ _OF_DRIFTS = QT_TRANSLATE_NOOP(
 
 
 class DriftMarks(ElidedLabel):
-    """Drifts on the loss curve: a dashed line at the step where each was certain, and the newest of them in words. The
-    words take one line: a second would take the plot's room, and its labels would lie on one another."""
+    """Drifts on the loss curve: a dashed line at the step at which each was certain, and the newest of them in words.
+    The words take one line: a second would take the plot's room, and its labels would lie on one another."""
 
     def __init__(self, plot: pg.PlotWidget, theme: Theme) -> None:
         super().__init__()
@@ -97,18 +97,18 @@ class DriftMarks(ElidedLabel):
         self._markets: Mapping[str, Market] = {}
         scale_text(self, 0.9)
         self.setVisible(False)
-        theme.follow(self, self._take_colours)
+        theme.follow(self, self._apply_palette)
 
     @property
     def marked(self) -> tuple[DriftFound, ...]:
-        """What has a line, in order."""
+        """The drifts with a line, in order."""
         return tuple(self._lines)
 
     def show_drifts(
         self, drifts: Sequence[DriftFound], first_step: float, last_step: float, markets: Mapping[str, Market]
     ) -> None:
-        """Of these, in order, those between two steps. markets: those of the model, by the ids of their runs; where
-        they are several, each drift names its own."""
+        """Show the drifts between two steps; `drifts` is in order. markets: the model's, by the ids of their runs. With
+        several of them, each drift names its market."""
         self._markets = markets
         seen = [drift for drift in drifts if first_step <= drift.step <= last_step]
         for drift in [drift for drift in self._lines if drift not in seen]:
@@ -122,9 +122,9 @@ class DriftMarks(ElidedLabel):
         if seen:
             set_text(self, drift_in_words(seen[-1], self._symbol(seen[-1])))
             at_length = [self._at_length(drift) for drift in reversed(seen)]
-            self.setToolTip(paragraphs("\n".join([translate("Panels", _OF_DRIFTS), *at_length])))
+            set_tooltip(self, "\n".join([translate("Panels", _OF_DRIFTS), *at_length]))
 
-    def _take_colours(self, palette: Palette) -> None:
+    def _apply_palette(self, palette: Palette) -> None:
         for line in self._lines.values():
             line.setPen(dashed_pen(palette))
             line.label.setColor(palette.text)
@@ -140,7 +140,7 @@ class DriftMarks(ElidedLabel):
             label=translate("Panels", _DRIFT),
             labelOpts=options,
         )
-        line.setToolTip(paragraphs("\n".join((self._at_length(drift), translate("Panels", _OF_DRIFTS)))))
+        set_tooltip(line, "\n".join((self._at_length(drift), translate("Panels", _OF_DRIFTS))))
         self._plot.addItem(line, ignoreBounds=True)
         return line
 
@@ -195,7 +195,7 @@ class LossPanel(Panel):
             translate("Panels", "No training steps yet.\nThe curves begin with the first step."), self.plot
         )
         mute(*self._names, self._legend, self._rate_label)
-        theme.follow(self, self._take_colours)
+        theme.follow(self, self._apply_palette)
         self.follow(state.diagnosis_changed, state.steps_changed, state.drifts_changed)
         self.follow(state.status_changed, state.record_changed)
 
@@ -220,7 +220,7 @@ class LossPanel(Panel):
         last = self._state.steps.last
         if last is None:
             self._put("Last step", MISSING)
-            self._values["Last step"].setToolTip(paragraphs(translate("Panels", MEANINGS["Last step"])))
+            set_tooltip(self._values["Last step"], translate("Panels", MEANINGS["Last step"]))
             return
         took = format_duration(last.duration_ms / 1000)
         if last.duration_ms < 1000:
@@ -228,9 +228,9 @@ class LossPanel(Panel):
             took = translate("Units", "{0} ms").format(digits)
         self._put("Last step", format_age(last.at_ms, now_ms))
         more = translate("Panels", "The last one took {0}.").format(took)
-        self._values["Last step"].setToolTip(paragraphs(f"{translate('Panels', MEANINGS['Last step'])}\n{more}"))
+        set_tooltip(self._values["Last step"], f"{translate('Panels', MEANINGS['Last step'])}\n{more}")
 
-    def _take_colours(self, palette: Palette) -> None:
+    def _apply_palette(self, palette: Palette) -> None:
         for plot in (self.plot, self._rate_plot):
             apply_plot_palette(plot, palette)
         training, prequential, rate = palette.curves[:3]
@@ -250,7 +250,7 @@ class LossPanel(Panel):
         )
 
     def _of_markets(self) -> str:
-        """Which markets the curves are means over: those that the model learns from. Empty of a single one."""
+        """The markets that the curves average: all that the model learns from. Empty for a single one."""
         count, status = len(self._state.members), self._state.status
         if count < 2:
             return ""
@@ -261,8 +261,8 @@ class LossPanel(Panel):
 
     def _show_legend(self) -> None:
         training, prequential, *_ = self.palette_now.curves
-        learned = translate("Panels", "training, mean of {0}").format(_SMOOTHING_STEPS)
-        before = translate("Panels", "ghosts, mean of {0}").format(_SMOOTHING_STEPS)
+        learned = translate("Panels", "training, mean of {0}").format(SMOOTHING_STEPS)
+        before = translate("Panels", "ghosts, mean of {0}").format(SMOOTHING_STEPS)
         parts = (legend_key(training, learned), legend_key(prequential, before), self._of_markets())
         set_text(self._legend, " &nbsp; ".join(filter(None, parts)))
 
@@ -277,8 +277,8 @@ class LossPanel(Panel):
         for index, (name, meaning) in enumerate(MEANINGS.items()):
             title, value = Label(translate("Panels", name)), Label(MISSING)
             value.setFont(tabular(self.font(), bold=True))
-            title.setToolTip(paragraphs(translate("Panels", meaning)))
-            value.setToolTip(paragraphs(translate("Panels", meaning)))
+            set_tooltip(title, translate("Panels", meaning))
+            set_tooltip(value, translate("Panels", meaning))
             row, column = divmod(index, 3)
             parts = (title, self._trend_icon, value) if name == "Trend" else (title, value)
             grid.addLayout(beside(None, *parts, None, spacing=5), row, column)
@@ -306,8 +306,8 @@ class LossPanel(Panel):
         for name in ("left", "bottom"):
             self.plot.getPlotItem().showAxis(name, len(steps) > 0)
         x, most = steps.column("step"), max(2 * self.plot.width(), 100)
-        loss, before = steps.column("loss"), smoothed_mean(steps.column("prequential_loss"), _SMOOTHING_STEPS)
-        mean = smoothed_mean(loss, _SMOOTHING_STEPS)
+        loss, before = steps.column("loss"), smoothed_mean(steps.column("prequential_loss"), SMOOTHING_STEPS)
+        mean = smoothed_mean(loss, SMOOTHING_STEPS)
         span = _shown_span(loss, mean, before)
         axis = self.plot.getAxis("left")
         is_logarithmic = _wants_logarithms(span, axis.is_logarithmic)
@@ -350,8 +350,8 @@ def _wants_logarithms(span: tuple[float, float] | None, has_them: bool) -> bool:
 
 
 def _shown_span(raw: FloatArray, *curves: FloatArray) -> tuple[float, float] | None:
-    """Room for the newest values and for all but the wildest: one spike must not press all else flat. None where
-    nothing was measured."""
+    """Room for the newest values and for all but the wildest: one spike must not flatten all else. None if nothing was
+    measured."""
     parts = []
     for curve, tail in ((raw, 0.02), *((each, 0.005) for each in curves)):
         measured = curve[np.isfinite(curve)]

@@ -1,1 +1,1 @@
-"""What lives longer than a widget: the run, the worker thread, the market feed, loaders, backups, watchers."""
+"""Objects that outlive widgets: the run, the worker thread, the market feed, loaders, backups, watchers."""

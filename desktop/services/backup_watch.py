@@ -14,7 +14,7 @@ from core.storage.folder import DataFolder
 from desktop.ui.translation import translate
 
 FIRST_LOOK_MS = 120_000
-"""After the start: what is shown and learned first has the disk for itself."""
+"""Delay after the start, in which the window and the trainer have the disk for themselves."""
 LOOK_EVERY_MS = 60_000
 _AFTER_A_FAILURE_MS = 3_600_000
 _ENDS_WITHIN_MS = 10_000
@@ -70,7 +70,9 @@ class BackupMaker(QThread):
         now_s = self._clock.monotonic_s()
         if now_s - self._reported_s >= _REPORT_INTERVAL_S:
             self._reported_s = now_s
-            self.progressed.emit(JobProgress(_JOB_ID, self._title, done, total + 1))  # what is copied is not verified
+            self.progressed.emit(
+                JobProgress(_JOB_ID, self._title, done, total + 1)
+            )  # copied pages are not verified yet
 
 
 class BackupWatch(QObject):
@@ -81,7 +83,7 @@ class BackupWatch(QObject):
     failed = Signal(str)
     """Why no backup was made."""
     made = Signal(object, bool)
-    """Backup, and whether it was asked for; what `failed` said is over."""
+    """Backup, and whether it was requested; the last `failed` no longer holds."""
 
     def __init__(
         self, folder: DataFolder, settings: Callable[[], BackupSettings], clock: Clock, parent: QObject | None = None
@@ -98,7 +100,7 @@ class BackupWatch(QObject):
         self._timer.start(first_look_ms)
 
     def close(self) -> bool:
-        """Give up what is under way, and wait for that. False where it took too long."""
+        """Cancel a backup in progress, and wait for its end. False if that took too long."""
         self._is_closed = True
         self._timer.stop()
         if self._maker is None:
@@ -108,7 +110,7 @@ class BackupWatch(QObject):
 
     @Slot()
     def look(self) -> None:
-        """Make one where it is due; look again later."""
+        """Make a backup if one is due; look again later."""
         from core.storage.backups import is_due  # noqa: PLC0415 - long after the first paint
 
         if self._maker is not None:

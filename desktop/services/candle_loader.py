@@ -21,45 +21,45 @@ from core.storage.holes import HoleStore
 from desktop.ui.translation import translate
 
 SHOWN_AT_FIRST = 1_000
-"""Stored candles that are on the chart at once; where there are more, all of them follow."""
+"""Stored candles that are on the chart at once; if there are more, all follow."""
 _ENDS_WITHIN_S = 10.0
 _log = logging.getLogger("ghostcandle")
 
 _Found = tuple[CandleSeries, NDArray[np.int64] | None]
-"""With its pyramid; it belongs to the receiver from then on. And the holes of its exchange, where all was read."""
+"""The series with its pyramid, which the receiver then owns, and its exchange's holes, if all was read."""
 
 
 class HistoryLoading(QObject):
-    """One market's history at a time. Lives in the window's thread, and reads in another one, on a separate connection.
+    """Reads one market's history at a time, on another thread and connection. Lives in the window's thread.
 
-    What is stored while a thread reads may be in what it read or not: the window passes it to `add` as well, and it
-    is added once more at the end, which changes nothing where it was read.
+    Candles stored during a read may or may not be part of its result. The window therefore also passes them to `add`,
+    and they are added to the result at the end, which does no harm if they are there already.
     """
 
     loaded = Signal(object, object)
-    """CandleSeries: all that is stored of the market that `start` was last called with. And what its exchange is known
-    not to have, shape (n, 2)."""
+    """CandleSeries: all stored candles of the market of the last `start`; and the ranges that its exchange is known to
+    lack, shape (n, 2)."""
     later_loaded = Signal(object)
-    """CandleSeries: what is stored of it after the time that `start` was last called with."""
+    """CandleSeries: its stored candles after the time of the last `start`."""
     failed = Signal(str)
-    """A sentence: why there is no more than what the window has."""
+    """A sentence: why no more candles could be read."""
 
     _read = Signal(object, object)
-    """From the thread: what cancels it, and what it has found, or a sentence."""
+    """From the thread: its cancel event, and its result or an error message."""
 
     def __init__(self, database: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._database = database
         self.is_loading = False
-        """Whether one of the signals is still to come."""
+        """Whether a result is still to come."""
         self._cancelled = threading.Event()
-        """Of the newest read."""
+        """Set to cancel the newest read."""
         self._stored_meanwhile: list[Candle] = []
         self._threads: list[threading.Thread] = []
         self._read.connect(self._on_read)
 
     def start(self, market: Market, after_ms: int | None = None) -> None:
-        """Begin to read what opened after that time, or all; a read in progress is dropped."""
+        """Begin to read the candles that opened after that time, or all; a read in progress is dropped."""
         self.cancel()
         self.is_loading, self._cancelled = True, threading.Event()
         reading = (market, after_ms, self._cancelled)
@@ -68,18 +68,18 @@ class HistoryLoading(QObject):
         thread.start()
 
     def add(self, candles: Sequence[Candle]) -> None:
-        """These were stored just now."""
+        """Add candles that were stored just now."""
         if self.is_loading:
             self._stored_meanwhile.extend(candles)
 
     def cancel(self) -> None:
-        """Drop the read in progress: it ends after the chunk that is being read, and says nothing. Does not wait."""
+        """Drop the read in progress: it ends after the current chunk, without a signal. Does not wait."""
         self._cancelled.set()
         self.is_loading = False
         self._stored_meanwhile = []
 
     def wait(self) -> bool:
-        """Wait until no thread reads any more: after `cancel`, a few milliseconds. False where one takes too long."""
+        """Wait until no thread reads any more: after `cancel`, a few milliseconds. False if one takes too long."""
         for thread in self._threads:
             thread.join(_ENDS_WITHIN_S)
         return not any(thread.is_alive() for thread in self._threads)
@@ -115,7 +115,7 @@ class HistoryLoading(QObject):
 
 
 def _stored(database: Path, market: Market, after_ms: int | None, cancelled: threading.Event) -> _Found | None:
-    """None where it was cancelled on the way. Raises StorageError."""
+    """None if it was cancelled. Raises StorageError."""
     parts: list[StoredColumns] = []
     with closing(open_database(database, readonly=True)) as db:
         store = CandleStore(db)

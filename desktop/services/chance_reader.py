@@ -1,5 +1,5 @@
-"""Finds the chances that follow from a committed forecast: for alerts those of any market of the run, and what the
-chart's have learned from the record."""
+"""Computes the chances of prices from committed forecasts: for alerts on any market of the run, and the chart's learned
+ones from the record."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _log = logging.getLogger("ghostcandle")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundChances:
-    """Of the prices of one market, as of one forecast."""
+    """The chances of the prices of one market, by one forecast."""
 
     market: Market
     forecast: ForecastMade
@@ -40,8 +40,8 @@ class FoundChances:
 
 
 def learned_chances(database: Path) -> Callable[[ForecastMade], LearnedChances | None]:
-    """What the chart's chances of a forecast have learned, read on a separate connection; None, and a line in the log,
-    if it cannot be read."""
+    """A reader of the learned chances for a forecast, on a separate connection; it returns None, and writes to the log,
+    if they cannot be read."""
     reader = LearnedChancesReader()
 
     def read(made: ForecastMade) -> LearnedChances | None:
@@ -56,7 +56,6 @@ def learned_chances(database: Path) -> Callable[[ForecastMade], LearnedChances |
 
 
 def _learned(made: ForecastMade, market: Market, db: Database, reader: LearnedChancesReader) -> LearnedChances:
-    """Raises StorageError."""
     return reader.read(db, made.run_id, market, len(made.ghosts), made.origin_open_time_ms)
 
 
@@ -75,12 +74,10 @@ class _Candles:
 
 
 class ChanceReader(QObject):
-    """The chart knows those of the market that it shows. The thread starts with the first forecast; of each market the
-    newest forecast is next. Lives in the window's thread.
+    """Computes chances for markets off the chart too. The thread starts with the first forecast; only each market's
+    newest forecast waits. Lives in the window's thread.
 
-    Signals:
-        found: FoundChances; none for a forecast without sample paths.
-        failed: a sentence.
+    Signals: found: FoundChances; none for a forecast without sample paths. failed: a sentence.
     """
 
     found = Signal(object)

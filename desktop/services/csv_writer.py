@@ -17,17 +17,17 @@ from desktop.ui.formatting import format_candles
 from desktop.ui.translation import translate
 
 _REST_US = 100
-"""After each piece: the window's thread gets the interpreter at once instead of after Python's 5 ms."""
+"""Pause after each piece: the window's thread gets the interpreter at once instead of after Python's 5 ms."""
 _REPORT_EVERY_PERCENT = 10
 _log = logging.getLogger("ghostcandle")
 
 
 class _CancelledError(Exception):
-    """Leaves the file as it was."""
+    """The export was cancelled; the file stays unchanged."""
 
 
 class CsvWriter(QThread):
-    """Writes one file, in one piece for those who look at it. `start` begins; it ends by itself.
+    """Writes one file atomically. The thread ends when the file is written or the export is cancelled.
 
     progress_reported, queued to the window's thread: a sentence and its severity, for every tenth written and for the
     end, unless cancelled.
@@ -36,7 +36,7 @@ class CsvWriter(QThread):
     progress_reported = Signal(str, object)
 
     def __init__(self, path: Path, open_time_ms: TimeArray, values: FloatArray, parent: QObject | None = None) -> None:
-        """Times, shape (n,), and values, shape (5, n), are its own: nobody may change them any more."""
+        """Times, shape (n,), and values, shape (5, n), must not be changed afterwards."""
         super().__init__(parent)
         self.setObjectName("CsvWriter")
         self.path, self.count = path, open_time_ms.size
@@ -44,7 +44,7 @@ class CsvWriter(QThread):
         self._cancelled = threading.Event()
 
     def cancel(self) -> None:
-        """Leave the file as it was, and say nothing. Callable from any thread."""
+        """Leave the file unchanged, without a signal. Callable from any thread."""
         self._cancelled.set()
 
     def run(self) -> None:
@@ -80,10 +80,10 @@ class CsvWriter(QThread):
 
 
 def written_words(path: Path, what: str) -> str:
-    """That it is there now."""
+    """The message that the file was saved."""
     return translate("Chart", "{0} saved to {1}.").format(what, path)
 
 
 def failed_words(path: Path, reason: str) -> str:
-    """That it is not, and what to do."""
+    """The message that the file could not be written, and what to do."""
     return translate("Chart", "{0} could not be written ({1}). Choose another place.").format(path.name, reason)

@@ -15,21 +15,21 @@ from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner, Notice
 from desktop.ui.translation import translate
 
-_ROOM_BYTES = 50_000_000
+_ENOUGH_BYTES = 50_000_000
 _SHARE_OF_SMALL = 8
-"""Of a disk on which that is much, an eighth."""
+"""On a small disk, an eighth of its size is required instead."""
 _LOOK_EVERY_MS = 5_000
 _LONGEST_MS = 300_000
 _SOON_S = 120.0
-"""A restart that stops again sooner was in vain: the next look comes later."""
+"""A restart that stops again sooner was in vain: the next check comes later."""
 _KEY = "no room"
 
 
-class RoomWatch(QObject):
-    """Looks for room while `state` says that something waits for it."""
+class DiskSpaceWatch(QObject):
+    """Looks for free space while a feed or training waits for it."""
 
-    go_on_requested = Signal(bool, bool)
-    """Whether to continue the feed, and training."""
+    restart_requested = Signal(bool, bool)
+    """Whether to restart the feed, and training."""
 
     def __init__(
         self,
@@ -44,10 +44,10 @@ class RoomWatch(QObject):
         self._state, self._banner, self._folder, self._clock = state, banner, folder, clock
         self._first_pause_ms = self._last_pause_ms = look_every_ms
         self._tried_s: float | None = None
-        self._said = ""
+        self._shown_text = ""
         self._is_closed = False
         self._stopped: set[Market] = set()
-        """Those of the run whose feeds wait for room, on the chart or not."""
+        """Markets of the run whose feeds wait for space, on the chart or not."""
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)
         for changed in (state.feed_changed, state.status_changed, state.run_changed):
@@ -57,26 +57,25 @@ class RoomWatch(QObject):
 
     @Slot()
     def try_now(self) -> None:
-        """Continue, whether there is space or not."""
+        """Request a restart, whether there is space or not."""
         feed, training = self._waiting()
         if feed or training:
             self._tried_s = self._clock.monotonic_s()
-            self.go_on_requested.emit(feed, training)
+            self.restart_requested.emit(feed, training)
 
     def close(self) -> None:
-        """Stop for good."""
         self._is_closed = True
         self._timer.stop()
 
     def _waiting(self) -> tuple[bool, bool]:
-        """Whether a feed waits, and whether training does; what is being started waits no longer."""
+        """Whether a feed waits, and whether training does; a starting one no longer waits."""
         feed, failure = self._state.feed, self._state.failure
         has_failed = failure is not None and failure.needs_room and not self._state.is_starting
         return bool(self._stopped) or (feed is not None and feed.needs_room), has_failed
 
     @Slot(object)
     def _on_market(self, market: Market) -> None:
-        """Its price, many times a second; or its feed has stopped or continues."""
+        """Called with each price, many times a second, and when its feed has stopped or continues."""
         if (market in self._stopped) != _is_stopped(self._state.markets.row(market)):
             self._stopped ^= {market}
             self._on_change()
@@ -98,7 +97,7 @@ class RoomWatch(QObject):
                 self._timer.start(self._last_pause_ms)
         else:
             self._timer.stop()
-            self._said = ""
+            self._shown_text = ""
             self._banner.withdraw(_KEY)
 
     @Slot()
@@ -107,7 +106,8 @@ class RoomWatch(QObject):
             usage = shutil.disk_usage(self._folder)
         except OSError:
             return  # the disk is away for the moment
-        if usage.free >= _needed_bytes(usage.total):
+        # Enough for a log of SQLite's and some checkpoints, so that it does not stop again at once.
+        if usage.free >= min(_ENOUGH_BYTES, usage.total // _SHARE_OF_SMALL):
             self.try_now()
 
     def _update_banner(self, *, feed: bool, training: bool) -> None:
@@ -119,16 +119,11 @@ class RoomWatch(QObject):
             words = translate("Window", "The disk of {0} is full: training is stopped.")
         advice = translate("Window", "Free some space: it continues automatically, and catches up.")
         text = f"{words.format(self._folder)} {advice}"
-        if text != self._said:  # one that was dismissed stays away until there is something new to say
-            self._said = text
+        if text != self._shown_text:  # one that was dismissed stays away until there is something new to say
+            self._shown_text = text
             again = translate("Window", "Try again now")
             self._banner.show_notice(Notice(_KEY, Severity.ERROR, text, action=again, on_action=self.try_now))
 
 
 def _is_stopped(row: MarketRow) -> bool:
     return row.is_in_run and row.needs_room
-
-
-def _needed_bytes(total: int) -> int:
-    """Enough for a log of SQLite's and some checkpoints, so that it does not stop again at once."""
-    return min(_ROOM_BYTES, total // _SHARE_OF_SMALL)

@@ -29,7 +29,8 @@ class LoopThread(QThread):
         self._is_closed = False
 
     def submit(self, work: Work) -> Future[None] | None:
-        """Run it; what it raises is logged. `cancel` of what is given ends it. None after `close`: it is not run."""
+        """Run a coroutine, and log its exception. Cancel it by the returned future; None after `close`, when it is not
+        run."""
         with self._lock:
             if self._is_closed:
                 return None
@@ -39,7 +40,7 @@ class LoopThread(QThread):
             return asyncio.run_coroutine_threadsafe(self._run_one(work), self._loop)
 
     def call(self, function: Callable[..., object], *arguments: object) -> bool:
-        """Call it soon on the thread's loop. False where there is none, not yet or no more."""
+        """Call `function` soon on the thread's loop. False if there is no loop, not yet or no longer."""
         with self._lock:
             if self._loop is None or self._is_closed:
                 return False
@@ -47,7 +48,7 @@ class LoopThread(QThread):
             return True
 
     def close(self) -> bool:
-        """Cancel what is under way, and wait for that. False where it did not end in time. Callable from any thread."""
+        """Cancel all tasks, and wait for their end. False if they did not end in time. Callable from any thread."""
         with self._lock:
             if self._loop is not None and not self._is_closed:
                 asyncio.run_coroutine_threadsafe(self._end(), self._loop)
@@ -55,7 +56,6 @@ class LoopThread(QThread):
         return self._loop is None or self.wait(_STOP_WITHIN_MS)
 
     def run(self) -> None:
-        """The thread's whole life."""
         loop = self._loop
         assert loop is not None
         try:

@@ -11,11 +11,11 @@ from desktop.services.loop_thread import LoopThread
 
 _EVERY_S = 2.0
 _FIRST_AFTER_S = 0.25
-"""How busy the cores are is counted over a while."""
+"""The load of the cores is measured over this time."""
 
 
 class MachineWatch(QObject):
-    """Tells from `start` to `close`."""
+    """Reads from `start` to `close`."""
 
     reading_changed = Signal(object)
     """MachineReading"""
@@ -25,11 +25,11 @@ class MachineWatch(QObject):
         self._thread = LoopThread("Machine", self)
 
     def start(self) -> None:
-        """Begin; once."""
+        """Call it once."""
         self._thread.submit(self._watch)
 
     def close(self) -> bool:
-        """False where the thread did not end in time."""
+        """False if the thread did not end in time."""
         return self._thread.close()
 
     async def _watch(self) -> None:

@@ -1,9 +1,10 @@
-"""The market that the user chooses: into the settings, and announced."""
+"""The user's choice of a market: stores it in the settings, and announces it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -24,19 +25,19 @@ class MarketChoice(QObject):
         super().__init__(parent)
         self._settings = settings
         self._former_interval: ChartInterval | None = None
-        """The chart's, while a chosen market is not there yet."""
+        """The chart's former interval, until the chosen market is open."""
         self.show_watched: Callable[[Market], bool] = lambda _market: False
-        """Puts one of several markets that are watched already on the chart. False where it is none."""
+        """Shows another watched market on the chart. False if the market is not watched."""
 
     def choose(self, market: MarketSettings) -> None:
-        """Put it on the chart at its own interval."""
+        """Put the market on the chart at its own interval."""
         if self._former_interval is None:
             self._former_interval = self._settings.current.chart.interval
         self._settings.change_chart(interval="market")
         self._open(market)
 
     def choose_venue(self, venue: str) -> None:
-        """The same symbol on another exchange; the chart's interval stays."""
+        """Open the same symbol on another exchange; the chart's interval stays."""
         self._open(replace(self._settings.current.market, venue=venue))
 
     def watch(self, watched: WatchedMarket) -> None:
@@ -47,30 +48,29 @@ class MarketChoice(QObject):
 
     def open_listed(self, market: Market) -> None:
         """Put a market of the list or of the run on the chart."""
-        if self.show_watched(market):
-            return
-        if not market.is_simulated:
-            self.open_stored(market)
-            return
-        before, interval = self._settings.current.market, str(market.interval)
-        self.choose(replace(before, feed="simulate", venue=market.venue, symbol=market.symbol, interval=interval))
+        if not self.show_watched(market):
+            self._open_from("simulate" if market.is_simulated else "stored", market)
 
     def open_stored(self, market: Market) -> None:
         """Put a market with stored candles on the chart; an exchange's continues with new ones."""
+        self._open_from("stored", market)
+
+    def _open_from(self, feed: Literal["simulate", "stored"], market: Market) -> None:
+        """feed: the source of candles for a market of no exchange."""
         if market.venue not in (FILE_VENUE, SIMULATED_VENUE):
             self.watch(WatchedMarket(market.venue, market.symbol, str(market.interval)))
             return
         before, interval = self._settings.current.market, str(market.interval)
-        self.choose(replace(before, feed="stored", venue=market.venue, symbol=market.symbol, interval=interval))
+        self.choose(replace(before, feed=feed, venue=market.venue, symbol=market.symbol, interval=interval))
 
     @Slot()
     def opened(self) -> None:
-        """The chosen market is there."""
+        """Called when the chosen market is open."""
         self._former_interval = None
 
     @Slot()
     def refused(self) -> None:
-        """The former market stays, at the interval it had unless that was changed meanwhile."""
+        """Called when the former market stays: restores its interval, unless that was changed meanwhile."""
         former, self._former_interval = self._former_interval, None
         if former is not None and self._settings.current.chart.interval == "market":
             self._settings.change_chart(interval=former)

@@ -7,27 +7,28 @@ import contextlib
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.domain.clock import Clock
-from core.market.feeds.auto import BuiltFeed, build_feed, market_of, open_as_set
 from core.market.feeds.base import Feed, FeedError
-from core.market.feeds.many import play_together
-from core.market.feeds.pace import ReplayPace
 from core.market.feeds.rate_limits import RateLimitHolds
-from core.market.feeds.replay import ReplayFeed
-from core.market.feeds.urls import ExchangeUrls
-from core.market.history.reading import Watch
+from core.market.feeds.replay_speed import ReplayPace
+from core.market.feeds.venue import ExchangeUrls
 from core.market.pipeline import MarketPipeline, PipelineListener
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
 from core.training.online.trainer_spec import in_order
 
+if TYPE_CHECKING:
+    from core.market.feeds.auto import BuiltFeed
+    from core.market.history.candle_table import Watch
+
 WATCHABLE_SPEED = 2.0
-"""Candles per second of a replay for which no speed was chosen: somebody looks at it."""
+"""Candles per second of a replay for which no speed was chosen: the user watches it."""
 _HEAVY = {"auto": "ccxt.pro", "live": "ccxt.pro", "replay": "pandas"}
-"""What a feed imports when it is built: done on a thread, so that the window stays fluid meanwhile."""
+"""Modules that a feed imports when it is built; imported on a thread, so that the window does not freeze."""
 
 
 class MarketFeeds:
@@ -52,16 +53,16 @@ class MarketFeeds:
         self._feeds: dict[Market, Feed] = {}
         self._pipelines: list[MarketPipeline] = []
         self.listeners: Mapping[Market, PipelineListener] = {}
-        """By market; what comes of one without a listener is only stored."""
+        """Listeners by market; candles of a market without a listener are only stored."""
         self.asked: dict[Market, MarketSettings] = {}
-        """What each market was asked for with, in the order of the markets at a close."""
+        """The settings that each market was requested with, in the order of the markets at a close."""
 
     async def build(
         self, wanted: Sequence[MarketSettings], seed: int | None, limit: int | None, watch: Watch
     ) -> BuiltFeed:
-        """Find out where candles come from; gives the feed of the first market, which is shown.
+        """Choose the source of candles; returns the feed of the first market, which is shown.
 
-        wanted: that one, and those that one model learns with it. Where the sample is shown instead, it is alone.
+        wanted: that market, and the markets that one model learns with it. If the sample is shown instead, it is alone.
         watch: see `build_feed`. Raises FeedError or CandleFileError with a sentence.
         """
         first, *others = wanted
@@ -78,6 +79,8 @@ class MarketFeeds:
         return built
 
     async def _build_one(self, wanted: MarketSettings, seed: int | None, limit: int | None, watch: Watch) -> BuiltFeed:
+        from core.market.feeds.auto import build_feed  # noqa: PLC0415 - after the first paint
+
         if wanted.feed == "replay" and wanted.speed is None and limit is None:
             wanted = replace(wanted, speed=WATCHABLE_SPEED)
         return await build_feed(
@@ -93,7 +96,10 @@ class MarketFeeds:
         )
 
     async def _add(self, others: Sequence[MarketSettings], seed: int | None, limit: int | None, watch: Watch) -> None:
-        """Those of an exchange share its connection, so all of them are opened together."""
+        """Open all further markets together: those of an exchange share its connection."""
+        from core.market.feeds.auto import market_of, open_as_set  # noqa: PLC0415 - after the first paint
+        from core.market.feeds.many import play_together  # noqa: PLC0415
+
         (first,) = self.asked.values()
         if first.feed in ("replay", "stored"):
             feeds = [*self._feeds.values()]
@@ -112,7 +118,9 @@ class MarketFeeds:
 
     @property
     def pace(self) -> ReplayPace | None:
-        """Of replays whose candles come by and by."""
+        """The pace of the replays; None if no replay plays at a pace."""
+        from core.market.feeds.replay import ReplayFeed  # noqa: PLC0415 - after the first paint
+
         paces = (feed.pace for feed in self._feeds.values() if isinstance(feed, ReplayFeed))
         return next((pace for pace in paces if pace is not None), None)
 
@@ -129,7 +137,7 @@ class MarketFeeds:
             await self.aclose()
 
     def silence(self) -> None:
-        """What still comes is only stored."""
+        """From now on candles are only stored."""
         self.listeners = {}
         for pipeline in self._pipelines:
             pipeline.listener = PipelineListener()
@@ -143,7 +151,7 @@ class MarketFeeds:
 
 
 def _ordered(markets: Iterable[Market]) -> tuple[Market, ...]:
-    """Raises FeedError where one model cannot learn all of them."""
+    """Raises FeedError if one model cannot learn all of them."""
     try:
         return in_order(tuple(markets))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Where two processes of one user meet: a socket in a folder that only this user can enter, and a look at who is there.
+"""Connects two processes of one user: a socket in a folder that only this user can enter, and a check of the peer.
 
 The shared temporary folder would do for neither: its names can be computed and taken by others.
 """
@@ -19,12 +19,12 @@ from PySide6.QtNetwork import QLocalSocket
 _PEER = struct.Struct("iII")
 """Linux's `struct ucred`: process, user, group."""
 _LONGEST_PATH = 90
-"""Bytes: systems allow 104 to 108, and Qt needs a few while it begins to listen."""
+"""Bytes: systems allow 104 to 108, and Qt needs a few when it starts to listen."""
 
 
 def address(data_folder: Path) -> str:
-    """Of the window that owns a data folder: the same however the folder is written. Raises OSError where there is no
-    place that is the user's own."""
+    """The socket's address for a data folder, the same for every spelling of its path. Raises OSError if the user has
+    no private folder."""
     resolved = str(data_folder.expanduser().resolve())
     name = "ghostcandle-" + hashlib.sha256(resolved.encode()).hexdigest()[:16]
     if sys.platform == "win32":  # a pipe's name; Qt lets the user alone connect to it
@@ -47,7 +47,7 @@ def _private_folder() -> Path:
 
 
 def is_own_peer(connection: QLocalSocket) -> bool:
-    """Whether this user is at the other end. Elsewhere than on Linux it is the folder's mode that vouches for it."""
+    """Whether this user is at the other end. On other systems than Linux the folder's mode ensures it."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True
     try:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.domain.clock import Clock
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.ticker_poller import MarketKey, PollTimes, TickerPoller
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from desktop.services.loop_thread import LoopThread
 
 
@@ -42,12 +42,11 @@ class QuoteFeed(QObject):
             self._thread.call(self._poller.watch, self._keys)
 
     def try_again(self, venue: str) -> None:
-        """Ask this exchange now, where it was left alone because asking seemed of no use."""
+        """Ask this exchange now, even if requests were suspended as useless."""
         if not self._thread.call(self._poller.try_again, venue):
             self._poller.try_again(venue)
 
     def set_wanted(self, is_wanted: bool) -> None:
-        """Poll, or let it be."""
         if not is_wanted and self._polling is not None:
             self._polling.cancel()
             self._polling = None

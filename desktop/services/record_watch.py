@@ -1,4 +1,4 @@
-"""Reads a run's record while a panel shows what is found in it: on a separate thread, at most every two seconds."""
+"""Reads a run's record while a panel shows results from it: on a separate thread, at most every two seconds."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 PAUSE_MS = 2_000
-"""Between an answer and the next question, unless something else is asked."""
+"""Pause between an answer and the next question, unless the request changes."""
 _ENDS_WITHIN_MS = 10_000
 _log = logging.getLogger("ghostcandle")
 
 
 class Answers(Protocol):
-    """Keeps what it has read of one subject, a run or several, for the next question about it."""
+    """Caches the data of one subject, a run or several, for the next question about it."""
 
     def answer(self, request: Any) -> Iterator[object | None]:
         """Work in pieces: None after each, and every result that is to be shown. Raises StorageError."""
@@ -44,12 +44,12 @@ class Answers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is to be found out, and about what."""
+    """A question and its subject."""
 
     subject: Hashable
     request: Hashable
     is_reset: bool
-    """Scores that were read have other versions now."""
+    """Some scores already read have new versions."""
 
 
 class RecordThread(QThread):
@@ -80,11 +80,11 @@ class RecordThread(QThread):
         self._questions.put(question)
 
     def interrupt(self) -> None:
-        """Leave the question that is under way after its current piece; it is over then."""
+        """Abandon the current question after its current piece."""
         self._is_interrupted = True
 
     def end(self) -> bool:
-        """End soon and wait. False where it took too long."""
+        """End soon and wait. False if it took too long."""
         self._is_ending = True
         self._questions.put(None)
         return self.wait(_ENDS_WITHIN_MS)
@@ -96,7 +96,7 @@ class RecordThread(QThread):
             question = self._serve(question)
 
     def _serve(self, question: Question) -> Question | None:
-        """Open the subject and answer all questions about it; gives the first one that is about another."""
+        """Open the subject and answer all questions about it; returns the first one about another subject."""
         subject = question.subject
         try:
             with closing(open_database(self._database, readonly=True)) as db:
@@ -128,7 +128,7 @@ class RecordThread(QThread):
 
 
 class RecordWatch(QObject):
-    """Between a dock, the run's state and the thread. Lives in the window's thread."""
+    """Connects a dock, the run's state and the reading thread. Lives in the window's thread."""
 
     def __init__(self, state: RunState, thread: RecordThread, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -139,9 +139,9 @@ class RecordWatch(QObject):
         self._asked: tuple[Hashable, Hashable] | None = None
         """Subject and request of the last question; None while it needs a new answer."""
         self._under_way: tuple[Hashable, Hashable] | None = None
-        """The same until it is answered."""
+        """Subject and request of the unanswered question."""
         self._is_outdated = False
-        """Something else was chosen meanwhile."""
+        """Whether the request has changed since."""
         self._is_reset = False
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._ask)
@@ -149,15 +149,11 @@ class RecordWatch(QObject):
         state.record_changed.connect(self._on_record)
 
     def subject(self) -> Hashable | None:
-        """What questions are about now; None: nothing."""
+        """The subject of the questions; None: ask nothing."""
         raise NotImplementedError
 
-    def request(self, wanted: Hashable) -> Hashable:
-        """The question that answers what is wanted, as of now."""
-        return wanted
-
     def want(self, request: Hashable) -> None:
-        """Somebody looks at this now. Said as often as it is looked at."""
+        """Request an answer, which is looked at now. Called at each refresh of the dock."""
         is_other = request != self._wanted
         self._wanted = request
         if is_other or not self._pause.isActive():
@@ -184,7 +180,7 @@ class RecordWatch(QObject):
         subject, wanted = self.subject(), self._wanted
         if subject is None or wanted is None:
             return
-        asked = (subject, self.request(wanted))
+        asked = (subject, wanted)
         if self._under_way is not None:
             if asked != self._under_way:
                 self._is_outdated = True
@@ -210,23 +206,22 @@ class RecordWatch(QObject):
 
 
 class _Scores:
-    """Of one run, all horizons. A request is what is shown, and what a trade costs."""
+    """Reads the scores of one run, all horizons. A request names the visible part."""
 
     def __init__(self, db: Database, subject: tuple[str, int]) -> None:
         """subject: run id and horizons."""
         self._accuracy = RunningAccuracy(db, *subject)
 
-    def answer(self, request: tuple[Request, float]) -> Iterator[RunAccuracy | None]:
-        """The result may come several times: early of the horizon that was asked for, then of all, and again with the
-        chances of prices."""
-        accuracy, (shown, trade_cost) = self._accuracy, request
+    def answer(self, shown: Request) -> Iterator[RunAccuracy | None]:
+        """May yield several results: first the requested horizon, then all, and again with the chances of prices."""
+        accuracy = self._accuracy
         is_first = not accuracy.has_read_all
         for horizon in sorted(accuracy.horizons, key=lambda each: each != shown.horizon):
             for _ in accuracy.read_more(horizon):
                 yield None
             if is_first and horizon == shown.horizon:
-                yield accuracy.find(shown, trade_cost)
-        found = accuracy.find(shown, trade_cost)
+                yield accuracy.find(shown)
+        found = accuracy.find(shown)
         if not shown.wants_touches:
             yield found
             return
@@ -237,31 +232,21 @@ class _Scores:
 
 
 class AccuracyWatch(RecordWatch):
-    """What is wanted is a `Request`."""
+    """Answers a `Request`."""
 
     def __init__(self, state: RunState, database: Path, settings: SettingsStore, parent: QObject | None = None) -> None:
         super().__init__(state, RecordThread("AccuracyReader", database, _Scores), parent)
         self._settings = settings
-        self._reader.found.connect(state.take_accuracy)
-        self._reader.failed.connect(state.accuracy_unknown)
-        settings.changed.connect(self._ask)  # a trade may cost something else now
-
-    @property
-    def venue(self) -> str:
-        """Of the market on the chart, or of the one to be opened."""
-        shown = self._state.market
-        return self._settings.current.market.venue if shown is None else shown.venue
+        self._reader.found.connect(state.set_accuracy)
+        self._reader.failed.connect(state.set_accuracy_trouble)
 
     def subject(self) -> Hashable | None:
         run_id = self._state.run_id
         return None if run_id is None else (run_id, self._settings.current.model.horizons)
 
-    def request(self, wanted: Hashable) -> Hashable:
-        return wanted, self._settings.current.paper.of(self.venue).of_a_trade
 
-
-class _Blocks:
-    """Of the market on the chart, the first of the subject, and of all markets of its model."""
+class _LeaderboardAnswers:
+    """Leaderboards of the chart's market (the first id) and of all markets of its model."""
 
     def __init__(self, db: Database, subject: tuple[str, ...]) -> None:
         """subject: ids of runs."""
@@ -280,12 +265,12 @@ class _Blocks:
 
 
 class LeaderboardWatch(RecordWatch):
-    """What is wanted is a `LeaderboardRequest`."""
+    """Answers a `LeaderboardRequest`."""
 
     def __init__(self, state: RunState, database: Path, parent: QObject | None = None) -> None:
-        super().__init__(state, RecordThread("LeaderboardReader", database, _Blocks), parent)
-        self._reader.found.connect(state.leaderboard.take)
-        self._reader.failed.connect(state.leaderboard.fail)
+        super().__init__(state, RecordThread("LeaderboardReader", database, _LeaderboardAnswers), parent)
+        self._reader.found.connect(state.leaderboard.set_found)
+        self._reader.failed.connect(state.leaderboard.set_trouble)
 
     def subject(self) -> Hashable | None:
         run_id = self._state.run_id

@@ -1,6 +1,6 @@
 """One window for one data folder: a second start asks the first window to come to the front, and ends.
 
-The proof of ownership is the lock in the data folder, and its holder listens; this is how two starts talk.
+Ownership is proven by the lock in the data folder. Its holder listens on a local socket for the second start.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from PySide6.QtCore import QDeadlineTimer, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from desktop.services.private_socket import address, is_own_peer
-from desktop.services.remote_protocol import GREETING
 
 _log = logging.getLogger("ghostcandle")
 
@@ -25,15 +24,15 @@ _LOOK_MS = 50
 
 
 class Reply(Enum):
-    """What came of asking the window that owns the folder to come to the front."""
+    """The reply of the window that owns the folder to the request to come to the front."""
 
     RAISED = "raised"
     CLOSING = "closing"
-    """Its window was closed: it ends once all is saved."""
+    """The owner's window was closed: it ends once all is saved."""
     NO_ANSWER = "no answer"
-    """It listens, but did not answer in time: it may hang."""
+    """The owner listens, but did not answer in time: it may hang."""
     NOBODY = "nobody"
-    """Nobody of this user listens."""
+    """No process of this user listens."""
 
 
 class SingleInstance(QObject):
@@ -41,8 +40,6 @@ class SingleInstance(QObject):
 
     raise_requested = Signal()
     """A second start asks this window to come to the front."""
-    history_requested = Signal(object)
-    """QLocalSocket: a history command wants to store candles beside this window. The receiver owns it to its end."""
 
     def __init__(self, data_folder: Path, parent: QObject | None = None, timeout_ms: int = 2_000) -> None:
         super().__init__(parent)
@@ -54,22 +51,17 @@ class SingleInstance(QObject):
         self._server.newConnection.connect(self._on_connection)
 
     def listen(self) -> None:
-        """To be called by the owner of the folder's lock alone: what lies in this place was left by a window that did
-        not end well, and is removed."""
+        """Call only as the owner of the folder's lock: an existing socket is removed as left by a crashed window."""
         try:
             name = address(self._folder)
+            QLocalServer.removeServer(name)
+            if not self._server.listen(name):
+                raise OSError(self._server.errorString())
         except OSError as error:
-            self._warn(str(error))
-            return
-        QLocalServer.removeServer(name)
-        if not self._server.listen(name):
-            self._warn(self._server.errorString())
-
-    def _warn(self, reason: str) -> None:
-        _log.warning("A second start cannot raise this window (%s); it says that the folder is in use.", reason)
+            _log.warning("A second start cannot raise this window (%s); it says that the folder is in use.", error)
 
     def begin_to_close(self) -> None:
-        """A second start is to wait for the end of this one: a window that is closing is not shown again."""
+        """Make a second start wait for the end of this one: a closing window is not shown again."""
         self._is_closing = True
 
     def release(self) -> None:
@@ -119,9 +111,5 @@ class SingleInstance(QObject):
             socket.flush()
             if not self._is_closing:
                 self.raise_requested.emit()
-        elif request.startswith(GREETING):
-            socket.read(len(GREETING))
-            socket.readyRead.disconnect()
-            self.history_requested.emit(socket)
-        elif not (_REQUEST.startswith(request) or GREETING.startswith(request)):
+        elif not _REQUEST.startswith(request):
             socket.abort()

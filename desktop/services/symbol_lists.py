@@ -1,4 +1,4 @@
-"""The exchanges' markets for the search: from the data folder at once, from the exchange where that is too old."""
+"""The exchanges' markets for the search: from the data folder at once, from the exchange if they are too old."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from PySide6.QtCore import QObject, Signal
 from core.domain.clock import Clock
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.trouble import VenueError
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
 from desktop.services.loop_thread import LoopThread
 from desktop.ui.translation import translate
 
 
 class SymbolLists(QObject):
-    """`request` answers with `ready`, at once or later, or with `failed`. Both may come: an old list, and why there
-    is no newer one."""
+    """`request` answers with `ready`, at once or later, or with `failed`. Both may be emitted: an old list, and why
+    there is no newer one."""
 
     ready = Signal(object)
     """SymbolList"""
@@ -47,7 +47,6 @@ class SymbolLists(QObject):
         self._refused.connect(self._on_refused)
 
     def request(self, venue: str) -> None:
-        """The markets of this exchange are wanted."""
         known = self._find(venue)
         if known is not None:
             self.ready.emit(known)
@@ -58,7 +57,7 @@ class SymbolLists(QObject):
                 self._thread.submit(partial(self._work, venue))
 
     def known(self, venue: str) -> tuple[str, ...]:
-        """The symbols of this exchange as far as they are known here; asks nobody."""
+        """The symbols of this exchange that are known without a request."""
         known = self._find(venue)
         return () if known is None else known.symbols
 
@@ -70,7 +69,7 @@ class SymbolLists(QObject):
         return known
 
     async def _work(self, venue: str) -> None:
-        """On the thread."""
+        """Runs on the thread."""
         try:
             listed = await fetch_symbols(venue, self._urls, self._clock, self._holds.of(venue))
             self._cache.save(listed)

@@ -8,36 +8,34 @@ import traceback
 from collections.abc import Iterable
 from contextlib import closing
 
-from PySide6.QtCore import QObject, QThread, Signal
+from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import EventBatch, TrainerFailed
-from core.market.feeds.base import FeedState
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
-from core.training.commands import ShowMarket, TrainerCommand
-from core.training.hosting.driver import TrainingDriver
+from core.training.commands import TrainerCommand
 from core.training.hosting.inbox import Inbox
-from core.training.hosting.process_host import host_maker
 from core.training.online.trainer_spec import SessionSpec
 from desktop.state.database import WindowDatabase
+from desktop.state.run_state import RunState
 from desktop.ui.translation import translate
 
 _STOP_WITHIN_MS = 120_000
-"""The driver takes up to 45 s to end a trainer that does not answer, and then stores that. Qt aborts the whole program
-where a thread is deleted before it has ended."""
+"""The driver needs up to 45 s to end an unresponsive trainer, and then stores that. Qt aborts the whole program if a
+running thread is deleted."""
 _log = logging.getLogger("ghostcandle")
 
 
 class TrainingWorker(QThread):
-    """The thread that trains: one run, from start to end. Its run() drives every step; where the arithmetic happens is
-    its host's business. A stopped worker is not started again; make another."""
+    """The thread that trains: one run, from start to end. Its run() drives every step; its host chooses the place of
+    the computation. A stopped worker is not started again; make another."""
 
     batch = Signal(object)
-    """EventBatch: all that came of one candle, or that the worker itself failed. Queued to the window's thread."""
+    """EventBatch: all events of one candle, or the failure of the worker itself. Queued to the window's thread."""
 
     def __init__(
         self, spec: SessionSpec, clock: Clock, parent: QObject | None = None, shown: Market | None = None
@@ -49,10 +47,10 @@ class TrainingWorker(QThread):
         self._clock = clock
         self._shown = shown or spec.market
         self.inbox = Inbox()
-        """Where any thread leaves word for the run."""
+        """Thread-safe inbox of the current run."""
 
     def stop(self) -> bool:
-        """End the run, with a last checkpoint, and wait. False where it did not end in time."""
+        """End the run, with a last checkpoint, and wait. False if it did not end in time."""
         self.inbox.stop()
         self.quit()
         return self.wait(_STOP_WITHIN_MS)
@@ -69,6 +67,9 @@ class TrainingWorker(QThread):
             self.batch.emit(EventBatch((failure,)))
 
     def _drive(self) -> None:
+        from core.training.hosting.driver import TrainingDriver  # noqa: PLC0415 - after the first paint
+        from core.training.hosting.process_host import host_maker  # noqa: PLC0415
+
         with closing(open_database(DataFolder(self._spec.root).database)) as db:
             store = CandleStore(db)
             make_host = host_maker(self._spec, self._clock)
@@ -78,23 +79,20 @@ class TrainingWorker(QThread):
 
 
 class Trainer(QObject):
-    """Owns the worker, of which at most one runs at a time, and leaves word in its inbox; markets are named, not
-    numbered. Lives in the window's thread."""
+    """Owns the worker, of which at most one runs at a time, and puts messages into its inbox. Lives in the window's
+    thread."""
 
-    batch = Signal(object)
-    """EventBatch"""
     begins = Signal(object)
-    """A trainer is started. Run: the one in the database that it continues; None: there is none."""
+    """A trainer is started. Run: the stored run that it continues, or None."""
     over = Signal()
     """The trainer's thread has ended, in whatever way."""
 
-    def __init__(self, database: WindowDatabase, clock: Clock, parent: QObject | None = None) -> None:
+    def __init__(self, database: WindowDatabase, state: RunState, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._database, self._clock = database, clock
-        self._places: dict[Market, int] = {}
+        self._database, self._state = database, state
         self.worker: TrainingWorker | None = None
         self._ending: TrainingWorker | None = None
-        """The one that `end` waits for."""
+        """The worker that `end` waits for."""
 
     @property
     def is_running(self) -> bool:
@@ -102,20 +100,19 @@ class Trainer(QObject):
 
     @property
     def is_stopping(self) -> bool:
-        """Whether there is one that was asked to end."""
+        """Whether the worker was asked to end."""
         return self.worker is not None and self.worker.inbox.is_stopped
 
     def start(self, spec: SessionSpec, shown: Market, caught_up: Iterable[Market], ended: Iterable[Market]) -> None:
-        """shown: the market on the chart. caught_up, ended: the markets whose feeds have come so far already."""
-        worker = TrainingWorker(spec, self._clock, self, shown)
-        worker.batch.connect(self.batch)
+        """shown: the market on the chart. caught_up, ended: the markets whose feeds have already caught up or ended."""
+        worker = TrainingWorker(spec, self._state.clock, self, shown)
+        worker.batch.connect(self._state.apply)
         worker.finished.connect(lambda: self._on_finished(worker))
         self.worker = worker
-        self._places = {market: place for place, market in enumerate(spec.markets)}
         for market in caught_up:
-            worker.inbox.caught_up(self.place_of(market))
+            worker.inbox.caught_up(market)
         for market in ended:
-            self.feed_ended(market)
+            worker.inbox.feed_ended(market)
         try:
             run = None if spec.new_run else self._database.runs.find(spec.market, spec.fingerprint, spec.others)
         except StorageError:
@@ -123,17 +120,22 @@ class Trainer(QObject):
         self.begins.emit(run)
         worker.start()
 
+    @property
+    def inbox(self) -> Inbox:
+        """The worker's inbox. Messages to a trainer that is not running are dropped."""
+        return Inbox() if self.worker is None else self.worker.inbox
+
+    @Slot(object)
     def send(self, command: TrainerCommand) -> None:
-        if self.worker is not None:
-            self.worker.inbox.send(command)
+        self.inbox.send(command)
 
     def stop(self) -> None:
-        """Let it end with a last checkpoint. Does not wait."""
+        """Ask the worker to end with a last checkpoint. Does not wait."""
         if self.worker is not None:
             self.worker.inbox.stop()
 
     def stop_and_wait(self) -> None:
-        """Let it end with a last checkpoint, where no loop will run any more."""
+        """End it with a last checkpoint when no event loop will run any more."""
         for worker in (self.worker, self._ending):
             if worker is not None and not worker.stop():
                 _log.error("The training thread did not end in time.")
@@ -149,34 +151,6 @@ class Trainer(QObject):
             return
         self._ending = None
         worker.deleteLater()
-
-    def place_of(self, market: Market) -> int:
-        """Among the markets of its model."""
-        return self._places.get(market, 0)
-
-    def show(self, market: Market) -> None:
-        """It is on the chart from now on."""
-        self.send(ShowMarket(self.place_of(market)))
-
-    def candles_stored(self, market: Market, live_open_times_ms: tuple[int, ...]) -> None:
-        """Candles of this market were stored; those with these opening times came live."""
-        if self.worker is not None:
-            self.worker.inbox.candles_stored(live_open_times_ms, self.place_of(market))
-
-    def feed_changed(self, market: Market, state: FeedState) -> None:
-        """This market's feed is now in this state."""
-        if self.worker is not None:
-            self.worker.inbox.feed_changed(state, self.place_of(market))
-
-    def feed_begins(self, market: Market) -> None:
-        """Its candles may come again."""
-        if self.worker is not None:
-            self.worker.inbox.feed_begins(self.place_of(market))
-
-    def feed_ended(self, market: Market) -> None:
-        """No more candles of it will come: the others no longer wait for it."""
-        if self.worker is not None:
-            self.worker.inbox.feed_ended(self.place_of(market))
 
     def _on_finished(self, worker: TrainingWorker) -> None:
         if self.worker in (worker, None):  # else the next one was started meanwhile

@@ -1,4 +1,4 @@
-"""Training stopped to give its device to something else, and begun again by itself or on a click."""
+"""A break of training that releases its device, and ends by itself or on a click."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from desktop.ui.translation import translate
 SHORT_MINUTES, LONG_MINUTES = 15, 60
 _KEY = "training break"
 _LOOK_EVERY_MS = 1_000
-"""By the wall clock: a timer of an hour would sleep with the machine."""
+"""The wall clock is read this often: a timer of an hour would sleep with the machine."""
 
 
 class TrainingBreak(QObject):
-    """A paused trainer keeps its memory on the GPU; only one that has ended gives it back. The candles that close
-    meanwhile are stored, and caught up with afterwards. `RunState.is_on_break` from `begin` until training begins
-    again, for whatever reason."""
+    """A paused trainer still occupies memory on the GPU; only an ended one releases it. Candles that close meanwhile
+    are stored, and learned afterwards. `RunState.is_on_break` from `begin` until training restarts, for whatever
+    reason."""
 
     stop_requested = Signal()
     start_requested = Signal()
@@ -30,17 +30,17 @@ class TrainingBreak(QObject):
         self._state, self._banner, self._clock = state, banner, clock
         self._until_ms: int | None = None
         self._was_starting = False
-        """The trainer was still being started when the break began: that start is no end of it."""
-        self._said = ""
+        """The trainer was still starting when the break began: that start does not end it."""
+        self._shown_text = ""
         self._timer = QTimer(self, interval=_LOOK_EVERY_MS)
         self._timer.timeout.connect(self._look)
         state.status_changed.connect(self._on_status)
-        state.run_changed.connect(self._over)
+        state.run_changed.connect(self.close)
 
     def begin(self, minutes: int | None) -> None:
         """Stop training; None: until `end`."""
         self._was_starting = self._state.is_starting
-        self._state.take_break(is_on=True)
+        self._state.set_break(is_on=True)
         self._until_ms = None if minutes is None else self._clock.now_ms() + minutes * 60_000
         self.stop_requested.emit()
         if self._until_ms is not None:
@@ -48,14 +48,10 @@ class TrainingBreak(QObject):
         self._update_banner()
 
     def end(self) -> None:
-        """Train again now."""
+        """Request training now."""
         if self._state.is_on_break:
-            self._over()
+            self.close()
             self.start_requested.emit()
-
-    def close(self) -> None:
-        """Forget it; nothing is started any more."""
-        self._over()
 
     def _look(self) -> None:
         if self._until_ms is not None and self._clock.now_ms() >= self._until_ms:
@@ -64,16 +60,17 @@ class TrainingBreak(QObject):
     def _on_status(self) -> None:
         """Starting training ends the break; it continues while the trainer is still ending."""
         if self._state.is_on_break and self._state.is_starting and not self._was_starting:
-            self._over()
+            self.close()
         elif self._state.is_on_break:
             self._was_starting = self._state.is_starting
             self._update_banner()
 
-    def _over(self) -> None:
-        self._until_ms, self._said = None, ""
+    def close(self) -> None:
+        """Forget the break; it no longer starts training."""
+        self._until_ms, self._shown_text = None, ""
         self._timer.stop()
         self._banner.withdraw(_KEY)
-        self._state.take_break(is_on=False)
+        self._state.set_break(is_on=False)
 
     def _update_banner(self) -> None:
         is_free = not self._state.has_trainer
@@ -87,8 +84,8 @@ class TrainingBreak(QObject):
             said = translate("Window", "Training is stopping to release its device until {0}.")
         meanwhile = translate("Window", "Candles are still stored, and training catches up afterwards.")
         text = f"{said.format(format_clock(self._until_ms))} {meanwhile}"
-        if text != self._said:  # one that was dismissed stays away until there is something new to say
-            self._said = text
+        if text != self._shown_text:  # one that was dismissed stays away until there is something new to say
+            self._shown_text = text
             self._banner.show_notice(
                 Notice(_KEY, Severity.INFO, text, action=translate("Window", "Resume training now"), on_action=self.end)
             )

@@ -1,1 +1,1 @@
-"""What the window knows of the run, the feed, the jobs and the quotes: one owner each. Panels only read it."""
+"""The window's state of the run, the feed, the jobs and the quotes: one owner each. Panels only read it."""

@@ -1,5 +1,5 @@
-"""The window's own connection to SQLite, opened after the first paint: sqlite-utils brings pandas along. What panels
-and chart read of it."""
+"""The window's own connection to SQLite, for panels and chart; opened after the first paint, as sqlite-utils imports
+pandas."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from core.domain.events import ForecastMade, Incident, MarketStatus, TrainerStat
 from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.candles import CandleStore
+from core.storage.chart_stores import ChartLineStore, DrawingStore, GhostAlertStore
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
-from core.storage.placed import ChartLineStore, DrawingStore, GhostAlertStore
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore, set_archived
 from core.training.online.issued_forecast import stored_forecast
@@ -27,26 +27,15 @@ if TYPE_CHECKING:
 
 
 class WindowDatabase:
-    """Belongs to the window's thread. `open` comes first; what uses it before that is a mistake in the code. Reading
-    and writing raise StorageError with a sentence for the user."""
+    """Belongs to the window's thread. Call `open` first; use before that is a mistake in the code. Reading and writing
+    raise StorageError with a sentence for the user."""
 
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder
         self._db: Database | None = None
 
-    def open(self) -> str | None:
-        """Open it, or its newest verified backup in place of a damaged one: then the sentence for the user.
-
-        Raises StorageError.
-        """
-        from core.storage.recovering import open_or_recover  # noqa: PLC0415 - after the first paint
-
-        opened = open_or_recover(self._folder)
-        self._db = opened.db
-        return opened.notice
-
-    def connect(self) -> None:
-        """Open one that was looked at and brought up to date already (`DatabaseOpener`). Raises StorageError."""
+    def open(self) -> None:
+        """Open the database, which in the program `DatabaseOpener` has checked. Raises StorageError."""
         self._db = open_database(self._folder.database)
 
     @property
@@ -63,7 +52,7 @@ class WindowDatabase:
         return CandleStore(self.db)
 
     def stored_markets(self) -> tuple[Market, ...]:
-        """Of which candles are stored; none before it was opened. Raises StorageError."""
+        """The markets with stored candles; none before the database is open. Raises StorageError."""
         return self.candles.markets() if self.is_open else ()
 
     def has_candles(self, market: Market) -> bool:
@@ -107,7 +96,7 @@ class WindowDatabase:
         return RecordReader(self.db, run_id)
 
     def set_archived(self, run_id: str, is_archived: bool) -> None:
-        """Put a run away, or take it out again."""
+        """Archive a run, or restore it from the archive."""
         set_archived(self.db, run_id, is_archived)
 
     def stored_status(self, run: Run, settings: Settings) -> TrainerStatus:
@@ -125,12 +114,12 @@ class WindowDatabase:
             return stored_market(db, run, settings)
 
     def incidents(self, run_ids: Iterable[str], newest: int) -> Sequence[Incident]:
-        """Of all these runs, ascending by their newest occurrence."""
+        """The incidents of all these runs, ascending by their newest occurrence."""
         found = [incident for run_id in run_ids for incident in self.record(run_id).incidents(newest)]
         return sorted(found, key=lambda incident: incident.newest_at_ms)[-newest:]
 
     def newest_forecast(self, run_id: str, interval: Interval) -> ForecastMade | None:
-        """The forecast that stood when the window was closed."""
+        """The newest forecast stored before the window was closed."""
         reader = self.record(run_id)
         origin = reader.latest_origin_ms()
         forecast = None if origin is None else stored_forecast(reader, origin, interval)

@@ -1,4 +1,4 @@
-"""What the feed has said about itself since the market was chosen: one owner, bounded; the Feed panel only reads it."""
+"""The feed's reports since the market was chosen: one owner, bounded; the Feed panel only reads it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCan
 from core.market.feeds.tickers import Quote
 from core.market.pipeline import FeedReport
 from core.settings.tree import MarketSettings
+from desktop.state.markets import MarketRow
 
 REJECTED_KEPT = 100
 CHANGES_KEPT = 200
@@ -21,7 +22,7 @@ HOLES_KEPT = 50
 CORRECTIONS_KEPT = 50
 REASONS_KEPT = 40
 OTHER_REASONS = "other reasons"
-"""Where reasons are counted that come after `REASONS_KEPT` others."""
+"""Counts all reasons after the first `REASONS_KEPT`."""
 
 _LONGEST_RAW = 2_000
 _TROUBLED = frozenset({FeedState.FAILED, FeedState.RECONNECTING})
@@ -29,7 +30,7 @@ _TROUBLED = frozenset({FeedState.FAILED, FeedState.RECONNECTING})
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Candles that the source does not have, and when it said so."""
+    """Candles that the source does not have, and the time of that report."""
 
     at_ms: int
     missing: MissingCandles
@@ -44,7 +45,7 @@ class Correction:
 
 
 def exchange_market(asked: MarketSettings) -> Market | None:
-    """The exchange's market that is asked for; None where candles come from elsewhere, or nobody can tell."""
+    """The requested market of an exchange; None if candles come from elsewhere, or the source is unknown."""
     if asked.feed not in ("auto", "live"):
         return None
     try:
@@ -54,16 +55,16 @@ def exchange_market(asked: MarketSettings) -> Market | None:
 
 
 def _is_break(status: FeedStatus) -> bool:
-    """Whether a connection was lost or refused, rather than begun and silent so far."""
+    """Whether a connection was lost or refused, not merely silent so far."""
     return status.state is FeedState.RECONNECTING and not status.awaits_message
 
 
 class FeedRecord(QObject):
-    """Takes what the feed says. Lives in the window's thread; nothing in it grows without bound."""
+    """The feed's reports. Lives in the window's thread; nothing in it grows without bound."""
 
     changed = Signal()
     price_changed = Signal()
-    """The last price, which may be many times a second."""
+    """The last price has changed, perhaps many times a second."""
 
     def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -79,7 +80,7 @@ class FeedRecord(QObject):
         self.vitals: FeedVitals | None = None
         self.status: FeedStatus | None = None
         self.since_ms: int | None = None
-        """Since when the state is what it is."""
+        """Time of the last change of state."""
         self.rejected_count = 0
         self._newest: Candle | None = None
         self._newest_at_ms = 0
@@ -109,7 +110,7 @@ class FeedRecord(QObject):
 
     @property
     def is_in_trouble(self) -> bool:
-        """Whether the exchange that was asked for does not deliver: it failed, is gone, or something else is shown."""
+        """Whether the requested exchange does not deliver: it failed, is unreachable, or something else is shown."""
         return bool(self.notice) or (self.status is not None and self.status.state in _TROUBLED)
 
     @property
@@ -119,7 +120,7 @@ class FeedRecord(QObject):
 
     @property
     def next_venue(self) -> str | None:
-        """The exchange to offer instead; None without trouble, where none is left, or where none was asked for."""
+        """The exchange to offer instead; None without trouble, if none is left, or if no exchange was requested."""
         asked = self.asked
         if asked is None or asked.feed not in ("auto", "live") or not self.is_in_trouble:
             return None
@@ -127,22 +128,20 @@ class FeedRecord(QObject):
 
     @property
     def rejected_by_reason(self) -> tuple[tuple[str, int], ...]:
-        """Each of core's reasons with its count, the most frequent first; one of them may be `OTHER_REASONS`."""
+        """Each of core's reasons with its count, the most frequent first; one may be `OTHER_REASONS`."""
         return tuple(self._reasons.most_common())
 
     @property
     def last_price(self) -> Quote | None:
-        """The close of the forming candle, else of the newest that closed: what the chart calls the last price. None
-        before a candle has come."""
+        """The chart's last price: the close of the forming candle, else of the newest closed one. None before the first
+        candle."""
         return None if self._newest is None else Quote(self._newest.close, self._newest_at_ms)
 
     @property
     def tries(self) -> int | None:
-        """How often a new connection was begun after a break, those that failed included; None before there was one.
-
-        Vitals come over a connection only. Without one each reported break announces a try, and the newest of them
-        is yet to be made.
-        """
+        """Number of reconnections after a break, including failed ones; None before the first connection or break.
+        Vitals arrive only over a connection. Without one, each reported break announces an attempt, and the newest is
+        still to come."""
         begun = self._breaks - (self.status is not None and _is_break(self.status))
         if self.vitals is None:
             return begun if self._breaks else None
@@ -164,23 +163,32 @@ class FeedRecord(QObject):
         return (self._closed + 1) / (self._closed + self.missing_count + 1)
 
     def begin(self, asked: MarketSettings) -> None:
-        """Another market was asked for: all that was known of the former is gone."""
+        """Reset for another requested market."""
         self._forget()
         self.asked = asked
         self.changed.emit()
 
     def opened(self, market: Market) -> None:
-        """This one is shown."""
         self.market = market
         self.changed.emit()
 
+    def show(self, asked: MarketSettings, row: MarketRow) -> None:
+        """Another market of the same model is shown, whose feed has been running."""
+        self._forget()
+        self.asked, self.market, self.vitals = asked, row.market, row.vitals
+        if row.forming is not None:
+            self.add_forming(row.forming)
+        if row.feed_status is not None:
+            self.add_status(row.feed_status)
+        self.changed.emit()
+
     def fell_back(self, sentence: str) -> None:
-        """Why another market than the requested one is shown, or only stored candles."""
+        """Set the reason why another market than the requested one is shown, or only stored candles."""
         self.notice = sentence
         self.changed.emit()
 
     def add_status(self, status: FeedStatus) -> None:
-        """The feed changed its state, or says more of the one it is in."""
+        """Record a change of the feed's state, or a new message about it."""
         if self.status is None or self.status.state is not status.state:
             self.since_ms = status.at_ms
         if status.state is FeedState.LIVE and self.is_exchange:
@@ -191,7 +199,6 @@ class FeedRecord(QObject):
         self.changed.emit()
 
     def add_report(self, report: FeedReport) -> None:
-        """Vitals, a hole or a rejected message."""
         match report:
             case FeedVitals():
                 self.vitals = report
@@ -206,29 +213,25 @@ class FeedRecord(QObject):
         self.changed.emit()
 
     def add_forming(self, candle: Candle) -> None:
-        """The candle that is still open."""
-        self._take_newest(candle, self._clock.now_ms())
+        self._set_newest(candle, self._clock.now_ms())
 
     def add_closed(self, candles: Sequence[Candle]) -> None:
-        """These have closed, the newest at the end; of history they may be old."""
+        """Record closed candles, the newest last; they may be old ones from history."""
         self._closed += len(candles)
         if candles and self.market is not None:
             newest = candles[-1]
             if self.newest_closed_ms is None or newest.open_time_ms > self.newest_closed_ms:
                 self.newest_closed_ms = newest.open_time_ms
-            self._take_newest(
-                newest, min(self._clock.now_ms(), self.market.interval.close_time_ms(newest.open_time_ms))
-            )
+            self._set_newest(newest, min(self._clock.now_ms(), self.market.interval.close_time_ms(newest.open_time_ms)))
 
-    def _take_newest(self, candle: Candle, at_ms: int) -> None:
+    def _set_newest(self, candle: Candle, at_ms: int) -> None:
         if self._newest is None or candle.open_time_ms >= self._newest.open_time_ms:
             self._newest, self._newest_at_ms = candle, at_ms
             self.price_changed.emit()
 
     def add_corrected(self, candle: Candle) -> None:
-        """A stored candle was replaced by this one."""
         if self._newest is not None and candle.open_time_ms == self._newest.open_time_ms:
-            self._take_newest(candle, self._newest_at_ms)
+            self._set_newest(candle, self._newest_at_ms)
         self._corrected += 1
         self.corrections.appendleft(Correction(self._clock.now_ms(), candle))
         self.changed.emit()

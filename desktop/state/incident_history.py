@@ -1,4 +1,4 @@
-"""The incidents of the watched run, without those that were reported twice."""
+"""The incidents of the watched run, without duplicates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class IncidentHistory:
         self._incidents.append(incident)
 
     def add_older(self, older: Iterable[Incident]) -> None:
-        """Put history, in ascending order, before what came already."""
+        """Insert history, in ascending order, before newer incidents."""
         newer = list(self._incidents)
         known = {identity(incident) for incident in newer}
         self._replace_all([*(incident for incident in older if identity(incident) not in known), *newer])
@@ -48,7 +48,7 @@ class IncidentHistory:
 
 
 def with_market(incident: Incident, markets: Mapping[str, Market]) -> Incident:
-    """One of a single market says of which, if its model has several. markets: by the ids of their runs."""
+    """The drift incident with its market's name in front, if the model has several. markets: by their runs' ids."""
     market = markets.get(incident.run_id or "") if len(markets) > 1 else None
     if market is None or incident.kind != IncidentKind.DRIFT:
         return incident
@@ -57,6 +57,6 @@ def with_market(incident: Incident, markets: Mapping[str, Market]) -> Incident:
 
 
 def identity(incident: Incident) -> object:
-    """Equal for the same incident from different sources: the parent, which reports how a trainer ended, may not know
-    its run, and the record may know of fewer times."""
+    """Equal for the same incident from different sources: the parent process, which reports a trainer's end, may not
+    know its run, and the record may count fewer times."""
     return incident.episode if incident.kind in REPEATING else replace(incident, run_id=None)

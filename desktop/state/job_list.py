@@ -1,4 +1,4 @@
-"""The one list of background jobs: those that run, with their progress, and those that ended, with their results."""
+"""The one list of background jobs: running ones with their progress, and ended ones with their results."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One long work. `report` is its newest: its id, what it is, and how far."""
+    """One long job. `report` is the newest: its id, title and progress."""
 
     report: JobProgress
     state: JobState
     started_at_ms: int
     doing: str = ""
-    """What of it is being done now, where it has parts."""
+    """The current part, if the job has parts."""
     ended_at_ms: int | None = None
     result: str = ""
-    """What came of it, or what went wrong: a sentence. While it runs, what it has found on the way."""
+    """A sentence: the result, or the fault. While the job runs: its findings so far."""
     page: Path | None = None
     """A report that can be opened."""
     market: Market | None = None
-    """One whose candles it has stored, which can be opened."""
+    """A market with candles that the job has stored; it can be opened."""
 
     @property
     def job_id(self) -> str:
@@ -55,12 +55,9 @@ class Job:
 
 
 class JobList:
-    """Works under way, oldest first, and the newest that are over. A work is over when its report says so, or when it
-    is `end`ed or `finish`ed.
-
-    Where a report neither has a time left nor estimates it itself, it is worked out from the pace so far. An estimate
-    is replaced every two seconds.
-    """
+    """Running jobs, oldest first, and the newest finished ones. A job is over when its report says so, or after `end`
+    or `finish`. If a report has no time left and no estimate, it is computed from the pace so far. An estimate is
+    replaced every two seconds."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -68,25 +65,25 @@ class JobList:
         self._over: list[Job] = []
         self._started: dict[str, tuple[float, int]] = {}
         self._estimated_s: dict[str, float] = {}
-        """When the estimate of a job was made."""
+        """Time of each job's estimate."""
 
     def __len__(self) -> int:
         return len(self._running)
 
     def running(self) -> tuple[JobProgress, ...]:
-        """All that is under way, oldest first."""
+        """Running jobs, oldest first."""
         return tuple(job.report for job in self._running.values())
 
     def jobs(self) -> tuple[Job, ...]:
-        """What is under way, the newest first, then what is over, the last to end first."""
+        """Running jobs, the newest first, then finished ones, the last to end first."""
         return (*reversed(self._running.values()), *reversed(self._over))
 
     def find(self, job_id: str) -> Job | None:
-        """One that is under way."""
+        """The job of this id, if it is running."""
         return self._running.get(job_id)
 
     def apply(self, report: JobProgress) -> None:
-        """Take a report: the first of its id adds a work, the last ends it."""
+        """Apply a report: the first of its id adds a job, the last ends it."""
         is_done = report.total > 0 and report.done >= report.total
         if report.is_over or is_done:
             if (job := self._running.get(report.job_id)) is not None:
@@ -99,11 +96,11 @@ class JobList:
         self._advance(report, "")
 
     def begin(self, job_id: str, title: str) -> None:
-        """A work whose length is not known yet; it ends with `finish`, however far it tells to be."""
+        """Add a job of unknown length; it ends with `finish`, whatever progress it reports."""
         self._advance(JobProgress(job_id, title, 0, 0), "")
 
     def advance(self, job_id: str, doing: str, done: int, total: int, seconds_left: float | None) -> None:
-        """How far the part that is being done now is. An unknown id is no error."""
+        """Set the progress of the current part. An unknown id is no error."""
         job = self._running.get(job_id)
         if job is None:
             return
@@ -113,14 +110,14 @@ class JobList:
             done, total, seconds_left = 0, 0, None
         self._advance(JobProgress(job_id, job.report.title, done, total, seconds_left), doing)
 
-    def say(self, job_id: str, sentence: str) -> None:
-        """What it has found on the way; the newest stays until it is over. An unknown id is no error."""
+    def set_finding(self, job_id: str, sentence: str) -> None:
+        """Set the job's newest finding, shown until it ends. An unknown id is no error."""
         job = self._running.get(job_id)
         if job is not None:
             self._running[job_id] = replace(job, result=sentence)
 
     def cancelling(self, job_id: str, result: str = "") -> None:
-        """The job was asked to end. result: shown once it has, if it reports none itself."""
+        """Mark a job that was asked to end. result: shown once it has ended, if it reports none itself."""
         job = self._running.get(job_id)
         if job is not None:
             report = replace(job.report, seconds_left=None)
@@ -129,7 +126,7 @@ class JobList:
     def finish(
         self, job_id: str, state: JobState, result: str, page: Path | None = None, market: Market | None = None
     ) -> Job | None:
-        """The job has ended, in this state. An unknown id is no error, and gives None."""
+        """End the job in this state. Returns None for an unknown id."""
         job = self._running.pop(job_id, None)
         self._forget_pace(job_id)
         if job is None:
@@ -144,11 +141,11 @@ class JobList:
         return over
 
     def end(self, job_id: str) -> None:
-        """The job was given up. An unknown id is no error."""
+        """End the job as abandoned. An unknown id is no error."""
         self.finish(job_id, JobState.ENDED, "")
 
     def drop(self, job_id: str) -> None:
-        """It continues out of view: no result of it is listed. An unknown id is no error."""
+        """Remove the job from the list without a result; it continues unseen. An unknown id is no error."""
         self._running.pop(job_id, None)
         self._forget_pace(job_id)
 

@@ -1,4 +1,4 @@
-"""The leaderboard of the market on the chart, or of all markets of its model, as it was read last."""
+"""The newest leaderboard of the market on the chart, or of all markets of its model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.evaluation.leaderboard import Leaderboard, Ranking
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRequest:
-    """What the user looks at."""
+    """The ranking that the user looks at."""
 
     ranking: Ranking = Ranking.BOTH
     of_all_markets: bool = False
@@ -20,7 +20,7 @@ class LeaderboardRequest:
 
 @dataclass(frozen=True, slots=True)
 class FoundLeaderboard:
-    """An answer. run_ids: of the runs that it is of."""
+    """run_ids: the runs of the board, first the run of the market on the chart."""
 
     run_ids: tuple[str, ...]
     request: LeaderboardRequest
@@ -28,12 +28,12 @@ class FoundLeaderboard:
 
 
 class LeaderboardState(QObject):
-    """What the Leaderboard dock shows."""
+    """The content of the Leaderboard dock."""
 
     changed = Signal()
 
     def __init__(self, run_id: Callable[[], str | None], run_changed: SignalInstance, parent: QObject) -> None:
-        """run_id: of the market on the chart, and run_changed when there is another."""
+        """run_id: the run of the market on the chart. run_changed: emitted when it differs."""
         super().__init__(parent)
         self._run_id = run_id
         run_changed.connect(self.clear)
@@ -43,7 +43,7 @@ class LeaderboardState(QObject):
         """Why it cannot be read."""
 
     @Slot(object)
-    def take(self, found: FoundLeaderboard) -> None:
+    def set_found(self, found: FoundLeaderboard) -> None:
         """Results of another market than the one on the chart are dropped."""
         if found.run_ids[0] != self._run_id():
             return
@@ -51,8 +51,7 @@ class LeaderboardState(QObject):
         self.changed.emit()
 
     @Slot(str)
-    def fail(self, sentence: str) -> None:
-        """It could not be read."""
+    def set_trouble(self, sentence: str) -> None:
         self.found, self.trouble = None, sentence
         self.changed.emit()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import QObject, Signal
@@ -16,7 +16,7 @@ STALE_AFTER_MS = 30_000
 
 
 class QuoteState(StrEnum):
-    """How much a row's price can be believed, in a word."""
+    """The reliability of a row's price, in a word."""
 
     FRESH = QT_TRANSLATE_NOOP("Watch", "live")
     OLD = QT_TRANSLATE_NOOP("Watch", "outdated")
@@ -24,18 +24,18 @@ class QuoteState(StrEnum):
     WAITING = QT_TRANSLATE_NOOP("Watch", "waiting")
     NOT_ASKED = QT_TRANSLATE_NOOP("Watch", "paused")
     NOT_RUNNING = QT_TRANSLATE_NOOP("Watch", "not running")
-    """Simulated, and not in the run: nobody makes its candles, and no exchange can be asked for them."""
+    """Simulated, and not in the run: it has no source of candles."""
     NO_MARKET = QT_TRANSLATE_NOOP("Watch", "no such market")
 
     @property
     def shown(self) -> str:
-        """In the user's language."""
+        """The word in the user's language."""
         return translate("Watch", self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A row's state, its price where there is one, and the sentence where something is wrong."""
+    """A row's state, its price if there is one, and the message about a fault."""
 
     state: QuoteState
     quote: Quote | None
@@ -43,11 +43,11 @@ class Standing:
 
 
 class QuoteBook(QObject):
-    """Takes what the poller tells. Lives in the window's thread; holds what is watched and nothing else."""
+    """Stores the poller's quotes of the watched markets only. Lives in the window's thread."""
 
     changed = Signal()
     quoted = Signal(object)
-    """Quoted: new prices, as they come."""
+    """Quoted: new prices."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -55,16 +55,12 @@ class QuoteBook(QObject):
         self._unknown: dict[MarketKey, str] = {}
         self._troubles: dict[str, PollTrouble] = {}
 
-    def take(self, event: PollEvent) -> None:
-        """Prices, or why there are none."""
+    def apply(self, event: PollEvent) -> None:
         match event:
             case Quoted():
                 self._troubles.pop(event.venue, None)
                 for symbol, quote in event.quotes.items():
                     key = (event.venue, symbol)
-                    former = self._quotes.get(key)
-                    if quote.day is None and former is not None:
-                        quote = replace(quote, day=former.day)
                     self._quotes[key] = quote
                     self._unknown.pop(key, None)
                 for symbol, sentence in event.unknown.items():
@@ -74,19 +70,19 @@ class QuoteBook(QObject):
                 self._troubles[event.venue] = event
         self.changed.emit()
 
-    def keep_only(self, keys: set[MarketKey]) -> None:
-        """Forget what is not watched any more."""
+    def forget_others(self, keys: set[MarketKey]) -> None:
+        """keys: the markets that are still watched."""
         self._quotes = {key: quote for key, quote in self._quotes.items() if key in keys}
         self._unknown = {key: sentence for key, sentence in self._unknown.items() if key in keys}
         venues = {venue for venue, _ in keys}
         self._troubles = {venue: trouble for venue, trouble in self._troubles.items() if venue in venues}
 
     def trouble(self, venue: str) -> PollTrouble | None:
-        """Why this exchange gives no prices; None where it does."""
+        """The reason why this exchange returns no prices; None if it does."""
         return self._troubles.get(venue)
 
     def standing(self, key: MarketKey, now_ms: int, *, is_polled: bool) -> Standing:
-        """What to show of one market now."""
+        """The current standing of a market. is_polled: prices are being requested."""
         quote, trouble = self._quotes.get(key), self._troubles.get(key[0])
         if key in self._unknown:
             return Standing(QuoteState.NO_MARKET, None, self._unknown[key])

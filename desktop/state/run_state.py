@@ -1,10 +1,10 @@
-"""What the window knows of the run: one owner, which takes every event; panels only read it."""
+"""The window's state of the model and its markets: the one owner of every event; panels only read it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import singledispatchmethod
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -21,6 +21,7 @@ from core.domain.events import (
     ForecastScored,
     Incident,
     JobProgress,
+    MarketStatus,
     StepDone,
     TrainerEvent,
     TrainerFailed,
@@ -30,62 +31,62 @@ from core.domain.events import (
 )
 from core.domain.incident_kinds import IncidentKind
 from core.evaluation.findings import RunAccuracy
-from core.market.feeds.base import CatchUpProgress, FeedStatus
+from core.market.feeds.base import FeedStatus
+from core.settings.tree import MarketSettings
+from core.storage.runs import Run
 from core.training.hosting.catch_up import JOB_ID
-from desktop.state.feed_record import FeedRecord
 from desktop.state.incident_history import IncidentHistory, with_market
 from desktop.state.job_list import JobList
 from desktop.state.leaderboard import LeaderboardState
-from desktop.state.markets import MarketsState
+from desktop.state.markets import MarketRow, MarketsState
 from desktop.state.quotes import QuoteBook
-from desktop.state.status_numbers import charted_status, newest_step, rate_in_use
+from desktop.state.shown_feed import ShownFeed
+from desktop.state.status_numbers import newest_step, rate_in_use
 from desktop.state.step_history import RecentGradients, StepHistory
-from desktop.ui.translation import translate
 
 DRIFTS_KEPT = 100
-_CATCH_UP_JOB = "feed catch-up"
 _ANSWERING = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING, TrainerState.PAUSED})
-_OF_ONE_MARKET, _OF_ANY_MARKET = (ForecastMade, ForecastScored), (DriftFound, Incident)
-"""Events of the run of the market on the chart, and of any of the model's; the others are of its head."""
 
 
 class RunState(QObject):
-    """Takes events, and says with one coarse signal for each kind what changed. Lives in the window's thread.
+    """Applies events, and emits one coarse signal for each kind of change. Lives in the window's thread.
 
-    A model has a run of each of its markets. `run_id` is that of the market on the chart: its forecasts and scores.
-    `head_id` is that of the model: steps, checkpoints, diagnosis. With one market they are the same. Incidents and
-    drifts are those of all its markets.
+    A model has a run for each of its markets, a row of `markets`. `market` is the key of the row on the chart: its
+    forecasts, scores and feed come from its row. Steps, checkpoints and the diagnosis are the model's, whose run is
+    `head_id`. Incidents and drifts are of all its markets.
     """
 
     steps_changed = Signal()
     diagnosis_changed = Signal()
-    """The gradient doctor said something new."""
+    """The gradient doctor's verdict differs."""
     status_changed = Signal()
     drifts_changed = Signal()
     """The loss was found to have risen for longer than chance explains."""
     forecast_changed = Signal()
     scored = Signal(object)
-    """ForecastScored: each one, as it comes."""
+    """ForecastScored, of the market on the chart."""
     checkpoints_changed = Signal()
     checkpoint_saved = Signal(object)
-    """CheckpointInfo: each one, as it is saved."""
+    """CheckpointInfo: each saved one."""
     checkpoints_deleted = Signal(object)
-    """Tuple of ids: these are gone."""
+    """Tuple of the deleted ids."""
     checkpoint_forecast = Signal(object)
-    """CheckpointForecast: what a kept checkpoint would forecast, as was asked."""
+    """CheckpointForecast: the requested forecast of a stored checkpoint."""
     incidents_changed = Signal()
     incident_happened = Signal(object)
-    """Incident: each one, as it comes; not those of history."""
+    """Incident: each new one, not those from history."""
     feed_changed = Signal()
     jobs_changed = Signal()
+    job_progressed = Signal(object)
+    """JobProgress: each one."""
     accuracy_changed = Signal()
-    """The scores were looked at closely, or cannot be."""
+    """The details of the scores, or why they cannot be read."""
     ready = Signal(object)
     """TrainerReady: the trainer is running."""
     failed = Signal(object)
     """TrainerFailed: training cannot continue by itself."""
     run_changed = Signal()
-    """Another model is watched now, or none: all that belonged to the former is gone."""
+    """Another model is watched now, or none: the former one's state is dropped."""
     record_changed = Signal()
     """The run of another market is on the chart now, or none, whether of the same model or of another one."""
 
@@ -96,34 +97,25 @@ class RunState(QObject):
         self.gradients = RecentGradients()
         self.diagnosis: Diagnosis | None = None
         self.restored_at_ms: int | None = None
-        """When the model was last taken back to a checkpoint: steps up to then are of other weights."""
+        """Time when a checkpoint was last restored: steps up to then belong to other weights."""
         self.jobs = JobList(clock)
-        self.run_id: str | None = None
         self.head_id: str | None = None
         self.members: dict[str, Market] = {}
         """The model's markets by the ids of their runs; empty until a trainer or the database has named them."""
         self.market: Market | None = None
-        self.last_run_id: str | None = None
-        self.last_head_id: str | None = None
-        """Of the market's run that was trained last, and of its model: its checkpoints are there before a trainer."""
-        self.interval_ms: int | None = None
-        """How long a candle of the watched market lasts; None before there is one."""
+        self.last_run: Run | None = None
+        """The last trained run of this market, or of any: its checkpoints are shown before a trainer starts."""
         self.trainer: TrainerReady | None = None
         self.status: TrainerStatus | None = None
-        self.forecast: ForecastMade | None = None
-        """The newest that was committed."""
-        self._first_forecast: ForecastMade | None = None
-        self.feed: FeedStatus | None = None
-        self.feed_record = FeedRecord(clock, self)
-        """What the feed has said since a market was asked for; `begin` leaves it alone, for that comes later."""
         self.quotes = QuoteBook(self)
         self.markets = MarketsState(self)
-        """Each market of the list and of the run; `apply` passes it all events."""
+        self.shown_feed = ShownFeed(clock, self.jobs, self.markets, lambda: self.market, self)
+        self.feed_record = self.shown_feed.record
         self.leaderboard = LeaderboardState(lambda: self.run_id, self.record_changed, self)
         self.failure: TrainerFailed | None = None
         self.accuracy: RunAccuracy | None = None
         self.accuracy_trouble: str | None = None
-        """What the scores said when they were looked at last, None while nobody did; and why they cannot be."""
+        """The newest details of the shown market's scores, None before; and why they cannot be read."""
         self.has_trainer = False
         """A trainer was started and has not ended: it may hold a device."""
         self.is_on_break = False
@@ -131,25 +123,54 @@ class RunState(QObject):
         self.is_starting = False
         """A trainer was started and is not running yet."""
         self.is_loading = False
-        """The same, and there is a run to continue, of which nothing is known here yet."""
-        self.pause_asked: bool | None = None
+        """A starting trainer is to continue a run that is still unknown here."""
+        self.is_paused = False
+        """Whether training is paused, or was requested to be. Outlives the trainer, whose successor stays paused."""
+        self.pause_requested: bool | None = None
         """True: a requested pause is not confirmed yet; False: a requested resume is not."""
         self.checkpoint_in_use: str | None = None
         self._step_before_rate: int | None = None
         """The newest step when the learning rate was set."""
-        self._model_status: TrainerStatus | None = None
-        """The newest status, with all markets; `status` has the numbers of the one on the chart."""
         self._incidents = IncidentHistory()
         self._drifts: dict[tuple[int, str], DriftFound] = {}
-        """By candle: after a crash, the same may be found again."""
+        """Drifts by candle: after a crash, one may be found again."""
+        self.shown_feed.changed.connect(self.feed_changed)
+        self.shown_feed.jobs_changed.connect(self.jobs_changed)
+
+    @property
+    def shown(self) -> MarketRow | None:
+        """The market on the chart."""
+        return None if self.market is None else self.markets.row(self.market)
+
+    @property
+    def run_id(self) -> str | None:
+        """The run of the market on the chart."""
+        return next((run_id for run_id, market in self.members.items() if market == self.market), None)
+
+    @property
+    def interval_ms(self) -> int | None:
+        """The length of the chart market's candles."""
+        return None if self.market is None else self.market.interval.duration_ms
+
+    @property
+    def feed(self) -> FeedStatus | None:
+        """The status of the market that is being opened, else of the one on the chart."""
+        return self.shown_feed.status
+
+    @property
+    def forecast(self) -> ForecastMade | None:
+        """The newest committed forecast for the market on the chart."""
+        return None if self.shown is None else self.shown.committed
 
     @property
     def shown_forecast(self) -> ForecastMade | None:
-        """The one that reaches furthest: the simple rules' while the trainer has not come to its candle yet."""
-        first, committed = self._first_forecast, self.forecast
-        if first is None or committed is None:
-            return committed or first
-        return first if first.origin_open_time_ms > committed.origin_open_time_ms else committed
+        """The forecast with the latest origin: the simple rules' until the trainer has reached its candle."""
+        return None if self.shown is None else self.shown.forecast
+
+    @property
+    def market_status(self) -> MarketStatus | None:
+        """The trainer's status of the market on the chart."""
+        return None if self.status is None or self.shown is None else self.shown.status
 
     @property
     def incidents(self) -> tuple[Incident, ...]:
@@ -163,7 +184,7 @@ class RunState(QObject):
 
     @property
     def trainer_state(self) -> TrainerState | None:
-        """What the trainer is doing; None before the first one was started."""
+        """None before the first trainer was started."""
         if self.is_starting:
             return TrainerState.STARTING
         if self.failure is not None:
@@ -172,7 +193,7 @@ class RunState(QObject):
 
     @property
     def step(self) -> int | None:
-        """Training steps that were taken."""
+        """The number of the newest training step."""
         return newest_step(self.status, self.steps.last)
 
     @property
@@ -182,74 +203,58 @@ class RunState(QObject):
 
     @property
     def learning_rate(self) -> float | None:
-        """Of the newest step, or the one that was set after it: the next step may be hours away."""
+        """The rate of the newest step, or a rate set after it: the next step may be hours away."""
         return rate_in_use(self.status, self.steps.last, self._step_before_rate)
 
     @property
     def has_diverged(self) -> bool:
-        """Whether the doctor says so of the model."""
+        """The gradient doctor's verdict."""
         return self.diagnosis is not None and self.diagnosis.disease is Disease.DIVERGED
 
     def add_steps(self, steps: Iterable[StepDone]) -> None:
-        """Take steps in ascending order: from SQLite, or as they arrive."""
+        """Add steps in ascending order, from SQLite or as they are reported."""
         for step in steps:
             self.steps.add(step)
             self.gradients.add(step)
         self.steps_changed.emit()
 
     def add_incidents(self, older: Iterable[Incident]) -> None:
-        """Put history, in ascending order, before what came already; none of it counts as happening now."""
+        """Insert history, in ascending order, before newer events; it does not count as happening now."""
         self._incidents.add_older(with_market(each, self.members) for each in older)
         for incident in self._incidents:
             self._note_restore(incident)
         self.incidents_changed.emit()
 
     def add_drifts(self, drifts: Iterable[DriftFound]) -> None:
-        """Take drifts, from SQLite or as they come."""
+        """Add drifts, from SQLite or as they are reported."""
         self._drifts.update({(drift.candle_open_time_ms, drift.run_id): drift for drift in drifts})
         self.drifts_changed.emit()
 
-    def begin(
-        self,
-        run_id: str | None,
-        interval_ms: int | None = None,
-        last_run_id: str | None = None,
-        last_head_id: str | None = None,
-        market: Market | None = None,
-    ) -> None:
-        """Forget the former run and its feed: another market was chosen, whose newest run is `last_run_id`."""
-        self.feed, self.interval_ms, self.market = None, interval_ms, market
-        self.last_run_id, self.last_head_id = last_run_id, last_head_id or last_run_id
-        for job_id in (JOB_ID, _CATCH_UP_JOB):
-            self.jobs.end(job_id)
-        self._forget_run(run_id)
-        self.feed_changed.emit()
-        self.jobs_changed.emit()
+    def begin(self, market: Market | None, last_run: Run | None = None) -> None:
+        """Forget the former model, as this market is being opened. last_run: the newest run of this market."""
+        self.market, self.last_run = market, last_run
+        self.jobs.end(JOB_ID)
+        if market is not None:
+            self.markets.forget_forecasts(market)
+        self._forget_model(None)
+        self.shown_feed.open(market)
 
-    def show_market(self, market: Market) -> None:
-        """Put another market of the same model on the chart; what is of the model stays."""
-        self.feed, self.market, self._first_forecast = None, market, None
-        self.interval_ms = market.interval.duration_ms
-        self.jobs.drop(_CATCH_UP_JOB)
-        self._show_run(next((run_id for run_id, of in self.members.items() if of == market), None))
-        self.feed_changed.emit()
-        self.jobs_changed.emit()
+    def show_market(self, market: Market, asked: MarketSettings) -> None:
+        """Put another market of the same model on the chart; the model's state stays."""
+        self.market = market
+        self._show_record()
+        self.shown_feed.show(market, asked)
 
-    def take_members(self, head_id: str, markets: Mapping[str, Market]) -> None:
-        """The model that is watched, and the market of each of its runs."""
+    def set_members(self, head_id: str, markets: Mapping[str, Market]) -> None:
+        """Set the watched model, and the market of each of its runs."""
         if self.head_id not in (None, head_id):
-            self._forget_run(head_id)
+            self._forget_model(head_id)
+        before = self.run_id
         self.head_id, self.members = head_id, dict(markets)
-        run_id = next((each for each, of in markets.items() if of == self.market), None if markets else head_id)
-        if run_id != self.run_id:
-            self._show_run(run_id)
-
-    def _show_run(self, run_id: str | None) -> None:
-        self.run_id = run_id
-        self.forecast = self.accuracy = self.accuracy_trouble = None
-        self.status = charted_status(self._model_status, run_id)
-        for signal in (self.record_changed, self.forecast_changed, self.status_changed):
-            signal.emit()
+        for run_id, market in markets.items():
+            self.markets.set_run(market, run_id)
+        if self.run_id != before:
+            self._show_record()
 
     def trainer_starts(self, has_run: bool) -> None:
         """has_run: whether the market has a run to continue."""
@@ -257,101 +262,91 @@ class RunState(QObject):
         self.is_loading = has_run and self.trainer is None
         self._emit_start_change()
 
-    def take_stored(self, status: TrainerStatus) -> None:
+    def apply_stored(self, status: TrainerStatus) -> None:
         """Show the stored status of the run that the starting trainer continues, without waiting for that trainer."""
         self.is_loading = False
         self.apply(status)
         self._emit_start_change()
 
     def trainer_is_over(self) -> None:
-        """It ended, in whatever way: one that was stopped before it stood has said nothing of it."""
+        """The trainer ended, in whatever way: one that was stopped while starting has reported nothing."""
         self.is_starting = self.is_loading = self.has_trainer = False
-        self.pause_asked = None
-        if self._model_status is not None and self.failure is None:
-            self._model_status = replace(self._model_status, state=TrainerState.STOPPED)
-            self.status = charted_status(self._model_status, self.run_id)
+        self.pause_requested = None
+        if self.status is not None and self.failure is None:
+            self.status = replace(self.status, state=TrainerState.STOPPED)
         self._emit_start_change()
 
     @Slot(bool)
-    def ask_pause(self, is_paused: bool) -> None:
-        """The trainer was asked to pause or resume: it answers after the current step."""
+    def request_pause(self, is_paused: bool) -> None:
+        """Note that the trainer was asked to pause or resume: it answers after the current step."""
+        self.is_paused = is_paused
         is_now = self.trainer_state is TrainerState.PAUSED
-        self.pause_asked = is_paused if self.has_trainer and is_paused != is_now else None
+        self.pause_requested = is_paused if self.has_trainer and is_paused != is_now else None
         self.status_changed.emit()
 
-    def take_break(self, *, is_on: bool) -> None:
-        """The trainer was asked to end and release its device; or that is over."""
+    def set_break(self, *, is_on: bool) -> None:
+        """Note the beginning or the end of a break, in which the trainer has released its device."""
         if is_on != self.is_on_break:
             self.is_on_break = is_on
             self.is_loading = self.is_loading and not is_on
             self._emit_start_change()
 
-    def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
-        """Take what trainer or feed says; what is of neither the watched model nor the chart's market is dropped."""
-        if not isinstance(event, EventBatch):  # its events come here one by one
-            self.markets.apply(event)
+    @Slot(object)
+    def apply(self, event: TrainerEvent | EventBatch) -> None:
+        """Apply an event to the state. An event of another model is dropped."""
+        if isinstance(event, EventBatch):
+            for each in event.events:
+                self.apply(each)
+            return
         run_id = getattr(event, "run_id", None)
-        if run_id is None or isinstance(event, TrainerReady) or self._is_watched(event, run_id):
-            self._take(event)
+        if self.head_id is None and run_id is not None:
+            self.head_id = run_id  # a starting trainer reports incidents before it is ready
+        is_of_model = run_id in (None, self.head_id) or run_id in self.members
+        if is_of_model or isinstance(event, TrainerReady):
+            _HANDLERS[type(event)](self, event)
 
-    def _is_watched(self, event: object, run_id: str) -> bool:
-        if self.head_id is None:
-            self.head_id = run_id
-            self._show_run(self.run_id or run_id)
-        if isinstance(event, _OF_ANY_MARKET):
-            return run_id == self.head_id or run_id in self.members
-        return run_id == (self.run_id if isinstance(event, _OF_ONE_MARKET) else self.head_id)
-
-    @singledispatchmethod
-    def _take(self, event: object) -> None:
-        raise TypeError(f"the window's state takes events of the trainer and the feed, was given {event!r}")
-
-    @_take.register
-    def _(self, event: EventBatch) -> None:
-        for each in event.events:
-            self.apply(each)
-
-    @_take.register
-    def _(self, event: StepDone) -> None:
+    def _on_step_done(self, event: StepDone) -> None:
         self.add_steps((event,))
 
-    @_take.register
-    def _(self, event: Diagnosis) -> None:
+    def _on_diagnosis(self, event: Diagnosis) -> None:
         self.diagnosis = event
         self.diagnosis_changed.emit()
 
-    @_take.register
-    def _(self, event: DriftFound) -> None:
+    def _on_drift_found(self, event: DriftFound) -> None:
         self.add_drifts((event,))
+        if (market := self.members.get(event.run_id)) is not None:
+            self.markets.add_drift(market, event)
 
-    @_take.register
-    def _(self, event: TrainerStatus) -> None:
+    def _on_trainer_status(self, event: TrainerStatus) -> None:
         if self.status is not None and self.status.learning_rate != event.learning_rate:
             self._step_before_rate = None if self.steps.last is None else self.steps.last.step
-        self._model_status, self.status = event, charted_status(event, self.run_id)
-        if self.pause_asked is (event.state is TrainerState.PAUSED):
-            self.pause_asked = None
+        self.status = event
+        for each in event.markets:
+            self.markets.set_status(each)
+        if self.pause_requested is (event.state is TrainerState.PAUSED):
+            self.pause_requested = None
+        if event.state in _ANSWERING and self.pause_requested is None:  # else it may be older than the request
+            self.is_paused = event.state is TrainerState.PAUSED
         if event.state not in (TrainerState.FAILED, TrainerState.STOPPED):
             self.failure = None
         self.status_changed.emit()
 
-    @_take.register
-    def _(self, event: ForecastMade) -> None:
-        self.forecast = event  # its checkpoint is that of when it was first made: after a restart, an older one
-        self.forecast_changed.emit()
+    def _on_forecast_made(self, event: ForecastMade) -> None:
+        if (market := self.members.get(event.run_id)) is not None:
+            self.markets.add_forecast(market, event)
+            if market == self.market:
+                self.forecast_changed.emit()
 
-    @_take.register
-    def _(self, event: FirstForecast) -> None:
-        if event.market in (None, self.market):
-            self._first_forecast = event.forecast
+    def _on_first_forecast(self, event: FirstForecast) -> None:
+        self.markets.add_first_forecast(event.market, event.forecast)
+        if event.market == self.market:
             self.forecast_changed.emit()
 
-    @_take.register
-    def _(self, event: ForecastScored) -> None:
-        self.scored.emit(event)
+    def _on_forecast_scored(self, event: ForecastScored) -> None:
+        if event.run_id == self.run_id:
+            self.scored.emit(event)
 
-    @_take.register
-    def _(self, event: CheckpointsChanged) -> None:
+    def _on_checkpoints_changed(self, event: CheckpointsChanged) -> None:
         if event.saved is not None:
             # The checkpoint just saved equals the running model, to the byte.
             self.checkpoint_in_use = event.saved.checkpoint_id
@@ -360,21 +355,21 @@ class RunState(QObject):
             self.checkpoints_deleted.emit(event.deleted_ids)
         self.checkpoints_changed.emit()
 
-    @_take.register
-    def _(self, event: CheckpointForecast) -> None:
+    def _on_checkpoint_forecast(self, event: CheckpointForecast) -> None:
         self.checkpoint_forecast.emit(event)
 
-    @_take.register
-    def _(self, event: Incident) -> None:
+    def _on_incident(self, event: Incident) -> None:
         event = with_market(event, self.members)
         self._incidents.add(event)
         self._note_restore(event)
         self.incident_happened.emit(event)
         self.incidents_changed.emit()
 
-    @_take.register
-    def _(self, event: TrainerReady) -> None:
-        self.take_members(event.run_id, {each.run_id: each.market for each in event.members})
+    def _on_trainer_ready(self, event: TrainerReady) -> None:
+        members = [each.member for each in event.markets]
+        self.set_members(event.run_id, {each.run_id: each.market for each in members})
+        for member in members:
+            self.markets.set_learned(member.market, is_learned=member.is_learned)
         self.trainer, self.failure = event, None
         self.is_starting = self.is_loading = False
         if event.resumed_from is not None:
@@ -383,56 +378,43 @@ class RunState(QObject):
         self.status_changed.emit()
         self.checkpoints_changed.emit()
 
-    @_take.register
-    def _(self, event: TrainerFailed) -> None:
-        self.failure, self.pause_asked = event, None
+    def _on_trainer_failed(self, event: TrainerFailed) -> None:
+        self.failure, self.pause_requested = event, None
         self.is_starting = self.is_loading = False
         self.failed.emit(event)
         self.status_changed.emit()
 
-    @_take.register
-    def _(self, event: JobProgress) -> None:
+    def _on_job_progress(self, event: JobProgress) -> None:
         self.jobs.apply(event)
-        self.jobs_changed.emit()
-
-    @_take.register
-    def _(self, event: FeedStatus) -> None:
-        self.feed = event
-        self.feed_record.add_status(event)
-        self.feed_changed.emit()
-        if event.state.is_over:
-            self.jobs.end(_CATCH_UP_JOB)
-            self.jobs_changed.emit()
-
-    @_take.register
-    def _(self, event: CatchUpProgress) -> None:
-        words = translate("Window", "Fetching candles")
-        self.jobs.apply(JobProgress(_CATCH_UP_JOB, words, event.done, event.total))
+        self.job_progressed.emit(event)
         self.jobs_changed.emit()
 
     @Slot(object)
-    def take_accuracy(self, found: RunAccuracy) -> None:
-        """Results of another run than the watched one are dropped."""
-        if found.run_id == self.run_id:
-            self.accuracy, self.accuracy_trouble = found, None
+    def set_accuracy(self, read: RunAccuracy) -> None:
+        """Results of another run than the shown one are dropped."""
+        if read.run_id == self.run_id:
+            self.accuracy, self.accuracy_trouble = read, None
             self.accuracy_changed.emit()
 
     @Slot(str)
-    def accuracy_unknown(self, sentence: str) -> None:
+    def set_accuracy_trouble(self, sentence: str) -> None:
         """The scores could not be read."""
         self.accuracy, self.accuracy_trouble = None, sentence
         self.accuracy_changed.emit()
 
-    def _forget_run(self, run_id: str | None) -> None:
-        self.run_id = self.head_id = run_id
-        self.members = {}
+    def _show_record(self) -> None:
+        self.accuracy = self.accuracy_trouble = None
+        for signal in (self.record_changed, self.forecast_changed, self.status_changed):
+            signal.emit()
+
+    def _forget_model(self, head_id: str | None) -> None:
+        self.head_id, self.members = head_id, {}
         self.steps.clear()
         self.gradients.clear()
         self._incidents.clear()
         self._drifts.clear()
-        self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = self._model_status = None
-        self._first_forecast = self.restored_at_ms = None
-        self.diagnosis = self.accuracy = self.accuracy_trouble = None
+        self.trainer = self.status = self.failure = self.checkpoint_in_use = None
+        self.restored_at_ms = self.diagnosis = self.accuracy = self.accuracy_trouble = None
         self.run_changed.emit()
         self.record_changed.emit()
 
@@ -444,3 +426,20 @@ class RunState(QObject):
     def _emit_start_change(self) -> None:
         for signal in (self.status_changed, self.checkpoints_changed, self.incidents_changed):
             signal.emit()
+
+
+_HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
+    StepDone: RunState._on_step_done,
+    Diagnosis: RunState._on_diagnosis,
+    DriftFound: RunState._on_drift_found,
+    TrainerStatus: RunState._on_trainer_status,
+    ForecastMade: RunState._on_forecast_made,
+    FirstForecast: RunState._on_first_forecast,
+    ForecastScored: RunState._on_forecast_scored,
+    CheckpointsChanged: RunState._on_checkpoints_changed,
+    CheckpointForecast: RunState._on_checkpoint_forecast,
+    Incident: RunState._on_incident,
+    TrainerReady: RunState._on_trainer_ready,
+    TrainerFailed: RunState._on_trainer_failed,
+    JobProgress: RunState._on_job_progress,
+}

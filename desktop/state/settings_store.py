@@ -17,7 +17,7 @@ _log = logging.getLogger("ghostcandle")
 
 
 class SettingsStore(QObject):
-    """Holds the settings tree. The author of a change gets `changed` like everyone else."""
+    """Holds the settings tree. `changed` also reaches the author of a change."""
 
     changed = Signal(object)
     """Settings: the whole tree. Also emitted when the same settings were chosen again."""
@@ -56,12 +56,12 @@ class SettingsWriter(QObject):
 
     @Slot(object)
     def save(self, settings: Settings) -> None:
-        """Returns at once. Of several changes in a row it is enough to write the last."""
+        """Write the settings later; of several changes in a row only the last is written."""
         self._newest = settings
         self._pool.start(self._write)
 
     def finish(self) -> bool:
-        """Wait until all is written; what could not be is tried once more. False on a timeout."""
+        """Wait until all is written; a failed write is tried once more. False on a timeout."""
         self._pool.start(self._write)
         return self._pool.waitForDone(_ENDS_WITHIN_MS)
 

@@ -1,4 +1,4 @@
-"""What the window offers to every controller."""
+"""The window's services for every controller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from desktop.ui.banner import Banner
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """Handed to controllers by the composition root. window: the parent of dialogs and of the controllers."""
+    """Passed to controllers by the composition root. window: the parent of dialogs and of the controllers."""
 
     window: QWidget
     settings: SettingsStore

@@ -1,30 +1,12 @@
-"""Numbers from the trainer's status: of the market on the chart, and the newest step."""
+"""The newest step and the learning rate in use, from the trainer's status and its steps."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from core.domain.events import StepDone, TrainerStatus
 
 
-def charted_status(status: TrainerStatus | None, run_id: str | None) -> TrainerStatus | None:
-    """run_id: of the market on the chart; where the status does not have it, it stays as it is."""
-    markets = () if status is None else status.markets
-    found = next((each for each in markets if each.member.run_id == run_id), None)
-    if status is None or found is None:
-        return status
-    return replace(
-        status,
-        position_ms=found.position_ms,
-        accuracy=found.accuracy,
-        accuracy_apart=found.accuracy_apart,
-        online=found.online,
-        shares=found.shares,
-    )
-
-
 def newest_step(status: TrainerStatus | None, last: StepDone | None) -> int | None:
-    """A status comes now and then only: the newest step may be newer."""
+    """The newest step, which may be newer than the rare status."""
     if status is None or last is None:
         return last.step if last is not None else None if status is None else status.step
     last_step_ms = status.last_step_at_ms

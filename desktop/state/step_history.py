@@ -38,7 +38,7 @@ class StepHistory:
         return self._end - self._first
 
     def add(self, step: StepDone) -> None:
-        """Append. A step at or before the newest means that the model went back: what came after is taken away."""
+        """Append. A step at or before the newest means that the model went back: later steps are removed."""
         kept = int(np.searchsorted(self.column("step"), step.step))
         self._end = self._first + kept
         if self._end == self._values.shape[1]:
@@ -56,8 +56,8 @@ class StepHistory:
 
     def column(self, name: str) -> FloatArray:
         """One of step, loss, prequential_loss, gradient_norm, learning_rate, clip_norm, duration_ms, at_ms,
-        candle_open_time_ms, norm_after, update_ratio, loss_scale; or clipped or skipped, which are 1 where it
-        is so and 0 elsewhere.
+        candle_open_time_ms, norm_after, update_ratio, loss_scale; or clipped or skipped, which are 1 for such steps and
+        0 otherwise.
 
         A view that holds until the next `add`.
         """
@@ -66,7 +66,7 @@ class StepHistory:
         return view
 
     def why_skipped(self, step: int) -> str | None:
-        """The sentence that a skipped step came with; None for a step that was not skipped."""
+        """The reason of a skipped step; None for a step that was not skipped."""
         return self._reasons.get(step)
 
     def clear(self) -> None:
@@ -82,7 +82,7 @@ class StepHistory:
 
 
 class RecentGradients:
-    """What the newest steps measured of their gradients. Turned into numbers only when a panel asks for them."""
+    """Gradient measurements of the newest steps. Converted to arrays only when a panel asks for them."""
 
     def __init__(self, capacity: int = LAYER_STEPS_KEPT) -> None:
         self._steps: deque[tuple[StepDone, GradientStatistics]] = deque(maxlen=capacity)
@@ -93,11 +93,12 @@ class RecentGradients:
 
     @property
     def newest(self) -> GradientStatistics | None:
-        """Of the newest step that was measured."""
+        """The statistics of the newest step that was measured."""
         return self._steps[-1][1] if self._steps else None
 
     def add(self, step: StepDone) -> None:
-        """Append, unless nothing was measured. After a step back, and for another model, what no longer holds goes."""
+        """Append, unless nothing was measured. After a step back, and for another model, outdated measurements are
+        dropped."""
         while self._steps and self._steps[-1][0].step >= step.step:
             self._steps.pop()
         if step.gradients is None or not self._counts(step):
@@ -107,7 +108,7 @@ class RecentGradients:
         self._steps.append((step, step.gradients))
 
     def leave_out_until(self, at_ms: int) -> None:
-        """Steps up to then say nothing of the weights: those were replaced."""
+        """Leave out steps up to this one, as the weights were replaced after it."""
         self._after_ms = at_ms
         while self._steps and not self._counts(self._steps[0][0]):
             self._steps.popleft()

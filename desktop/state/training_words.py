@@ -1,5 +1,4 @@
-"""What the window says of training: breaks, what needs a trainer, that no candle is to come, and why the forecast
-that is shown is old."""
+"""Texts about training: breaks, actions that need a trainer, the end of candles, and why the shown forecast is old."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 
 def break_words(state: RunState) -> str:
-    """Without a full stop; nothing where training is not on a break."""
+    """The reason that training is on a break, without a full stop; empty if it is not."""
     if not state.is_on_break:
         return ""
     if state.has_trainer:
@@ -25,19 +24,19 @@ def break_words(state: RunState) -> str:
 
 
 def break_sentence(state: RunState) -> str:
-    """The same with a full stop."""
+    """`break_words` with a full stop."""
     words = break_words(state)
     return f"{words}." if words else ""
 
 
 def cannot_go_back(state: RunState) -> str:
-    """To a checkpoint, where no trainer answers."""
+    """The reason that no checkpoint can be restored while no trainer answers."""
     what = translate("Checkpoints", "Restoring a checkpoint needs a running trainer; nothing was changed.")
     return f"{what} {_when_it_can(state)}"
 
 
 def cannot_forecast(state: RunState) -> str:
-    """With a checkpoint, where no trainer answers."""
+    """The reason that no checkpoint can forecast while no trainer answers."""
     what = translate("Checkpoints", "A checkpoint's forecast needs a running trainer.")
     return f"{what} {_when_it_can(state)}"
 
@@ -53,8 +52,8 @@ _LEARNING = (TrainerState.CATCHING_UP, TrainerState.TRAINING)
 
 
 def is_finished(state: RunState) -> bool:
-    """Whether the trainer has learned from the last candle that there is, and no further one comes: it is idle. It does
-    not say so itself, for candles that come later find it as it was."""
+    """Whether the trainer has learned from the last candle of an ended feed, and is idle. Its own state does not show
+    this."""
     has_ended = state.feed is not None and state.feed.state is FeedState.ENDED
     if not has_ended or state.status is None or state.is_on_break or state.trainer_state not in _LEARNING:
         return False
@@ -62,19 +61,19 @@ def is_finished(state: RunState) -> bool:
 
 
 def has_caught_up(state: RunState) -> bool:
-    """Whether the trainer has learned from the newest candle from the feed, and no catching up is under way: nothing is
-    left to be scored until another candle closes."""
+    """Whether the trainer has learned from the feed's newest candle, and is not catching up: nothing is left to be
+    scored until another candle closes."""
     newest_ms = state.feed_record.newest_closed_ms
     # A status comes only now and then, a forecast with each candle, but none yet from a trainer just started.
     forecast_ms = None if state.forecast is None else state.forecast.origin_open_time_ms
-    status_ms = None if state.status is None else state.status.position_ms
+    status_ms = None if state.market_status is None else state.market_status.position_ms
     positions_ms = [each for each in (status_ms, forecast_ms) if each is not None]
     has_come_to_it = newest_ms is None or any(each >= newest_ms for each in positions_ms)
     return has_come_to_it and state.jobs.find(JOB_ID) is None
 
 
 def ending_words(state: RunState) -> str:
-    """``The file has ended``, once all candles have come and been learned from; empty while there are more."""
+    """``The file has ended``, once all candles have been learned from; otherwise empty."""
     feed, market = state.feed, state.feed_record.market
     if feed is None or feed.state is not FeedState.ENDED or not has_caught_up(state):
         return ""
@@ -95,8 +94,8 @@ _BY_BREAKER = QT_TRANSLATE_NOOP("Chart", "Training is paused after three crashes
 
 
 def stale_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None, *, is_other_interval: bool) -> str:
-    """Empty for a fresh forecast. series: the closed candles of now; is_other_interval: forecasts are for another than
-    theirs; time_zone: None is the machine's."""
+    """Why the forecast is old; empty for a fresh one. series: the current closed candles; is_other_interval: forecasts
+    are for another interval; time_zone: None is the machine's."""
     if state.is_on_break:
         return f"{break_words(state)}: {_forecast_words(state, series, time_zone, is_coming=False)}"
     trainer_state = state.trainer_state
@@ -113,7 +112,7 @@ def stale_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None,
 
 
 def _behind_words(state: RunState, series: CandleSeries) -> str:
-    """While the trainer learns from candles of before, all that it forecast has come: no ghost is ahead."""
+    """While the trainer learns from past candles, the outcomes of its forecasts are known: no ghost is ahead."""
     forecast = state.shown_forecast
     if forecast is None:
         is_behind = state.trainer_state is TrainerState.CATCHING_UP
@@ -126,7 +125,7 @@ def _behind_words(state: RunState, series: CandleSeries) -> str:
 
 
 def _silent_words(state: RunState, time_zone: tzinfo | None) -> str:
-    """Without an exchange's next candle no forecast grows old by candles: by the clock, it may be one of last year."""
+    """The age of a forecast without live candles: no candle makes it old, but it may be a year old by the clock."""
     forecast, interval_ms = state.shown_forecast, state.interval_ms
     if not state.feed_record.is_silent or forecast is None or interval_ms is None:
         return ""
@@ -137,7 +136,7 @@ def _silent_words(state: RunState, time_zone: tzinfo | None) -> str:
 
 
 def _ending_words(state: RunState) -> str:
-    """The ghosts of a file's end would look as if their candles were about to come."""
+    """Explains ghosts at a file's end, which would look as if their candles were about to arrive."""
     ending = ending_words(state)
     if not ending or state.shown_forecast is None:
         return ""
@@ -145,7 +144,7 @@ def _ending_words(state: RunState) -> str:
 
 
 def _has_stopgap(state: RunState, series: CandleSeries) -> bool:
-    """Whether the ghosts that are drawn are those of the simple rules. A replay may have run past all of them."""
+    """Whether the drawn ghosts come from the simple rules. A replay may have run past all of them."""
     shown = state.shown_forecast
     if shown is None or not shown.is_by_simple_rules:
         return False
@@ -164,7 +163,7 @@ def _forecast_words(state: RunState, series: CandleSeries, time_zone: tzinfo | N
 
 
 def _catch_up_words(job: JobProgress) -> str:
-    """True with and without ghosts of the simple rules: a fast replay passes them again and again."""
+    """Words that hold with and without ghosts of the simple rules, which a fast replay passes again and again."""
     if job.seconds_left is None:
         return translate("Chart", "{0}: the model forecasts new candles when it is done").format(job.title)
     words = translate("Chart", "{0}: the model forecasts new candles when it is done, in about {1}")

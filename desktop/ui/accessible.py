@@ -1,5 +1,5 @@
-"""Descriptions of painted widgets, which Qt cannot give; and a ring around the widget with keyboard focus, once the
-keyboard is used: many of Qt's own marks are too faint."""
+"""Descriptions of painted widgets, which Qt lacks; and a ring around the widget with keyboard focus, once the keyboard
+is used: many of Qt's own marks are too faint."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ _MOVES = frozenset(
 
 
 class _Picture(QAccessibleWidget):
-    """A chart, with what its `in_words()` says as its description: what is to be seen on it now, in sentences. That is
-    asked only when somebody listens."""
+    """A chart, described by the sentences of its `in_words()`, which is called only while a screen reader listens."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget, QAccessible.Role.Chart)
-        self._shown = weakref.ref(widget)  # Qt keeps what describes a widget for longer than the widget lives
+        self._shown = weakref.ref(widget)  # Qt holds a widget's description for longer than the widget lives
 
     def text(self, kind: QAccessible.Text) -> str:
         shown = self._shown()
@@ -42,18 +41,18 @@ class _Picture(QAccessibleWidget):
         return str(in_words()) if in_words and kind is QAccessible.Text.Description else super().text(kind)
 
 
-def _of_painted(_class_name: str, thing: QObject) -> QAccessibleInterface | None:
-    is_painted = isinstance(thing, QWidget) and (isinstance(thing, QGraphicsView) or hasattr(thing, "in_words"))
-    return _Picture(thing) if is_painted else None  # type: ignore[arg-type]
-
-
 def describe_painted() -> None:
-    """Let painted widgets speak, from now to the end of the process. To be called once."""
-    QAccessible.installFactory(_of_painted)
+    """Describe painted widgets to screen readers, from now to the end of the process. Call it once."""
+
+    def picture_of(_class_name: str, thing: QObject) -> QAccessibleInterface | None:
+        is_painted = isinstance(thing, QWidget) and (isinstance(thing, QGraphicsView) or hasattr(thing, "in_words"))
+        return _Picture(thing) if is_painted else None  # type: ignore[arg-type]
+
+    QAccessible.installFactory(picture_of)
 
 
 def announce(widget: QWidget, text: str) -> None:
-    """Have a text read out at once, where a screen reader listens."""
+    """Have a text read out at once, if a screen reader listens."""
     if text and QAccessible.isActive():
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, plain(text, LONGEST_TEXT)))
 
@@ -66,7 +65,7 @@ def name_box(box: QComboBox, name: str) -> None:
 
 
 class FocusRing(QObject):
-    """Follows the focus of the whole application. With the mouse none is drawn: one sees where one clicks."""
+    """Follows the focus of the whole application. None is drawn after a mouse click, whose place is obvious."""
 
     def __init__(self, application: QApplication, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -82,7 +81,7 @@ class FocusRing(QObject):
         if now is None:
             return
         by_keys = Qt.WidgetAttribute.WA_KeyboardFocusChange
-        # Qt sets it where Tab or an arrow moved the focus, and leaves it.
+        # Qt sets it when Tab or an arrow has moved the focus, and never clears it.
         if QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
             now.window().setAttribute(by_keys, False)
         if now.window().testAttribute(by_keys):
@@ -107,7 +106,6 @@ class _Ring(QWidget):
         self._place()
 
     def end(self) -> None:
-        """Go, now."""
         for each in self._watched:
             if shiboken6.isValid(each):
                 each.removeEventFilter(self)
@@ -126,23 +124,18 @@ class _Ring(QWidget):
         painter.end()
 
     def _place(self) -> None:
-        seen = _visible(self._around)
-        place = seen.translated(self._around.mapTo(self.window(), seen.topLeft()) - seen.topLeft())
-        if seen.isEmpty():
+        seen = self._around.visibleRegion()
+        if isinstance(self._around, QAbstractScrollArea):  # a viewport without a frame leaves nothing of its area
+            viewport = self._around.viewport()
+            seen = seen.united(viewport.visibleRegion().translated(viewport.pos()))
+        bounds = seen.boundingRect()
+        place = bounds.translated(self._around.mapTo(self.window(), bounds.topLeft()) - bounds.topLeft())
+        if bounds.isEmpty():
             self.hide()
             return
         self.setGeometry(place)
-        whole = QRect(0, 0, place.width(), place.height())
-        inside = whole.adjusted(_RING_PX, _RING_PX, -_RING_PX, -_RING_PX)
-        self.setMask(QRegion(whole).subtracted(QRegion(inside)))
+        area = QRect(0, 0, place.width(), place.height())
+        inside = area.adjusted(_RING_PX, _RING_PX, -_RING_PX, -_RING_PX)
+        self.setMask(QRegion(area).subtracted(QRegion(inside)))
         self.raise_()
         self.show()
-
-
-def _visible(widget: QWidget) -> QRect:
-    """What is in view of it. A viewport without a frame around it leaves nothing of what it lies in."""
-    seen = widget.visibleRegion()
-    if isinstance(widget, QAbstractScrollArea):
-        viewport = widget.viewport()
-        seen = seen.united(viewport.visibleRegion().translated(viewport.pos()))
-    return seen.boundingRect()

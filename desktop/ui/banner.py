@@ -1,4 +1,4 @@
-"""A banner over the chart for what a user must know: the feed fell back, training failed, a breaker opened."""
+"""A banner over the chart for important notices: the feed fell back, training failed, a breaker opened."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.storage.errors import StorageError
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import mute
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Palette, Theme, with_alpha
 from desktop.ui.translation import translate
@@ -25,12 +25,12 @@ _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One thing to know. A notice with the same `key` replaces the former. `details` go into the tooltip.
+    """One notice. A notice with the same `key` replaces the former. `details` go into the tooltip.
 
-    on_action: called by the button named `action`, which also takes the notice away. on_dismiss: called when the user
-    takes it away otherwise. is_answer: it answers what the user has just asked for, so it comes before graver ones
-    that were there already. is_alert: a price alert of the user's, which comes above all else. passes: it says what
-    was done, or refused: it goes after half a minute on the screen, and with the market that was on the chart.
+    on_action: called by the button named `action`, which also removes the notice. on_option: called by the button named
+    `option`, which leaves it. on_dismiss: called when the user removes it otherwise. is_answer: it answers the user's
+    last request, so it precedes graver earlier ones. is_alert: a price alert, shown above all else. passes: it reports
+    a result, or a refusal, so it disappears after half a minute on the screen, and with the market on the chart.
     """
 
     key: str
@@ -39,6 +39,8 @@ class Notice:
     details: str = ""
     action: str = ""
     on_action: Callable[[], object] | None = None
+    option: str = ""
+    on_option: Callable[[], object] | None = None
     is_answer: bool = False
     is_alert: bool = False
     on_dismiss: Callable[[], object] | None = None
@@ -49,6 +51,8 @@ class BannerRow(QWidget):
     """One notice, and the number of notices behind it."""
 
     acted = Signal()
+    chosen = Signal()
+    """The other button was pressed."""
     dismissed = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -59,18 +63,19 @@ class BannerRow(QWidget):
         mute(self._more)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.action = QPushButton()
+        self.option, self.action = QPushButton(), QPushButton()
+        self.option.clicked.connect(self.chosen)
         self.action.clicked.connect(self.acted)
         self.dismiss_button = QToolButton(autoRaise=True)
         self.dismiss_button.setToolTip(translate("Panels", "Dismiss this notice"))
         self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
         enlarge_icons(self.dismiss_button, 16)
         self.dismiss_button.clicked.connect(self.dismissed)
-        parts = (self._icon, self.text, self._more, self.action, self.dismiss_button)
+        parts = (self._icon, self.text, self._more, self.option, self.action, self.dismiss_button)
         beside(self, *parts, stretched=self.text, margins=(12, 5, 6, 5), spacing=8)
 
     def show_notice(self, notice: Notice | None, waiting: int) -> None:
-        """Hidden while there is none. waiting: how many of its kind follow when it is gone."""
+        """Show a notice; None hides the row. waiting: number of notices behind it."""
         self._notice, palette = notice, self._theme.palette
         self.setVisible(notice is not None)
         if notice is None:
@@ -78,10 +83,12 @@ class BannerRow(QWidget):
         name = "bell-ring" if notice.is_alert else severity_icon_name(notice.severity)
         self._icon.setPixmap(icon(name, severity_colour(notice.severity, palette)).pixmap(18, 18))
         self.text.setText(notice.text)
-        self.setToolTip(paragraphs(notice.details))
+        set_tooltip(self, notice.details)
         self.dismiss_button.setIcon(icon("close", palette.text))
         self.action.setText(notice.action)
         self.action.setVisible(bool(notice.action) and notice.on_action is not None)
+        self.option.setText(notice.option)
+        self.option.setVisible(bool(notice.option) and notice.on_option is not None)
         self._more.setText(translate("Panels", "{0} more").format(waiting))
         self._more.setVisible(waiting > 0)
         self.update()
@@ -105,15 +112,16 @@ class Banner(QWidget):
         self._notices: list[Notice] = []
         self._answered: str | None = None
         self._timed: Notice | None = None
-        """The one that `passing` is about."""
+        """The notice that `passing` will remove."""
         self.passing = QTimer(self, interval=30_000)
-        """Runs while a notice is on the screen that goes by itself."""
+        """Runs while a notice that disappears by itself is on the screen."""
         self.passing.timeout.connect(self._pass)
         self.alert_row, self.other_row = BannerRow(theme), BannerRow(theme)
         stacked(self, self.alert_row, self.other_row, margins=NO_MARGINS, spacing=1)
         self.alert_row.acted.connect(lambda: self._act(self._alert))
         self.alert_row.dismissed.connect(lambda: self._dismiss(self._alert))
         self.other_row.acted.connect(lambda: self._act(self._other))
+        self.other_row.chosen.connect(self._choose)
         self.other_row.dismissed.connect(lambda: self._dismiss(self._other))
         theme.changed.connect(self._show)
         self._show()
@@ -125,17 +133,15 @@ class Banner(QWidget):
 
     @property
     def text(self) -> Label:
-        """The words of `shown`."""
         return self._upper_row.text
 
     @property
     def action(self) -> QPushButton:
-        """The button of `shown` that does what it offers."""
         return self._upper_row.action
 
     def show_notice(self, notice: Notice) -> None:
-        """Show it, or keep it until graver ones are dismissed; an answer is shown until something graver comes. What
-        is there already comes no more, though its words are new."""
+        """Show it, or queue it until graver ones are dismissed; an answer is shown until a graver one arrives. A new
+        text does not bring an existing notice to the front."""
         other, former = self._other, next((each for each in self._notices if each.key == notice.key), None)
         is_news = former is None or _RANK[former.severity] < _RANK[notice.severity]
         if notice.is_answer:
@@ -148,11 +154,10 @@ class Banner(QWidget):
     def notify(
         self, text: str, severity: Severity = Severity.INFO, key: str = "notice", *, is_answer: bool = False
     ) -> None:
-        """Show a sentence. is_answer: the answer to what the user has just done is seen at once, and passes."""
+        """Show a sentence. is_answer: the answer to the user's last action is shown at once, and passes."""
         self.show_notice(Notice(key, severity, text, is_answer=is_answer, passes=is_answer))
 
     def notify_storage_error(self, sentence: str) -> None:
-        """The database could not be read or written."""
         self.notify(sentence, Severity.ERROR, "storage")
 
     @contextmanager
@@ -164,20 +169,20 @@ class Banner(QWidget):
             self.notify_storage_error(str(error))
 
     def withdraw(self, key: str) -> None:
-        """Take a notice away: what it said no longer holds. An unknown key is no error."""
+        """Remove a notice that no longer holds. An unknown key is no error."""
         self._notices = [notice for notice in self._notices if notice.key != key]
         if key == self._answered:
             self._answered = None
         self._show()
 
     def withdraw_passing(self) -> None:
-        """Another market opens: notices of finished actions are dropped."""
+        """Remove the notices of finished actions, as another market opens."""
         for notice in tuple(self._notices):
             if notice.passes:
                 self.withdraw(notice.key)
 
     def dismiss(self) -> None:
-        """Take away the notice that is shown, of two the upper; the next one follows."""
+        """Remove the shown notice, the upper of two; the next one follows."""
         self._dismiss(self.shown)
 
     @property
@@ -205,9 +210,13 @@ class Banner(QWidget):
             self.withdraw(notice.key)
             notice.on_action()
 
+    def _choose(self) -> None:
+        if (notice := self._other) is not None and notice.on_option is not None:
+            notice.on_option()
+
     def _pass(self) -> None:
-        """Not while nobody can have read it, nor under the mouse or with the keyboard's focus in it: both may be on
-        their way to the button, and the focus would fall on some other widget."""
+        """Remove the timed notice, but not while it cannot be read, is under the mouse or has the keyboard focus: the
+        user may be about to press its button, and the focus would move to another widget."""
         is_seen = self.isVisible() and not self.window().isMinimized()
         focused = QApplication.focusWidget()
         has_focus = focused is not None and self.isAncestorOf(focused)

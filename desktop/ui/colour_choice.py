@@ -1,4 +1,4 @@
-"""A choice of colours, the theme's own first; the colours of an indicator's outputs, and those of previews."""
+"""A choice of colours, the theme's own first; the colours of an indicator's outputs and of previews."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ COLOURS = (
     (QT_TRANSLATE_NOOP("Dialogs", "Pink"), "#d1499a"),
     (QT_TRANSLATE_NOOP("Dialogs", "Grey"), "#808893"),
 )
-"""Each can be seen on the ground of a dark and of a light chart."""
+"""Colours that are visible on a dark and on a light chart."""
 
 
-def study_colours(row: Indicator, number: int, look: Look, palette: Palette) -> tuple[QColor, ...]:
-    """One for each output: edges of a band are of their middle's colour, fainter. number: tells indicators apart."""
-    curves, lines, found = palette.studies, 0, []
+def indicator_colours(row: Indicator, number: int, look: Look, palette: Palette) -> tuple[QColor, ...]:
+    """One colour for each output: edges of a band have their middle's colour, fainter. number: distinguishes
+    indicators."""
+    curves, lines, found = palette.indicators, 0, []
     for output in row.outputs:
         is_edge = output.drawing is Drawing.BAND_EDGE
         chosen = look.colour_of(row.inks[0] if is_edge else output.name)
@@ -45,12 +46,12 @@ def study_colours(row: Indicator, number: int, look: Look, palette: Palette) -> 
 
 
 def preview_colour(palette: Palette, number: int) -> QColor:
-    """Of the ghosts of another forecaster, which are drawn beside the ghosts. number: below MOST_PREVIEWS."""
-    return palette.studies[_PREVIEWS[number % MOST_PREVIEWS]]
+    """The colour of another forecaster's ghosts, drawn beside the main ones. number: below MOST_PREVIEWS."""
+    return palette.indicators[_PREVIEWS[number % MOST_PREVIEWS]]
 
 
 class ColourBox(QComboBox):
-    """Its data are the colours: empty for the theme's, else #rrggbb."""
+    """A box with colours as its data: empty for the theme's, else #rrggbb."""
 
     def __init__(self, of_theme: QColor, chosen: str) -> None:
         super().__init__()

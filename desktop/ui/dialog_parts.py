@@ -1,5 +1,5 @@
-"""What dialogs share: the usual buttons, a line for a path, and the sentence on what is wrong. No dialog is larger than
-the screen that it opens on: what has no room there is scrolled."""
+"""Common parts of dialogs: the usual buttons, a line for a path, and the message about a fault. No dialog is larger
+than its screen: content without room is scrolled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weakref import WeakMethod
 from PySide6.QtCore import QSize, QTimer
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea, QStyle, QVBoxLayout, QWidget
 
-from desktop.ui.plain_text import WrappedLabel, paragraphs
+from desktop.ui.plain_text import WrappedLabel, set_tooltip
 from desktop.ui.translation import translate
 
 _SHARE_OF_SCREEN = 0.92
@@ -17,7 +17,7 @@ _SHARE_OF_SCREEN = 0.92
 
 
 def ok_and_cancel(dialog: QDialog, accept: str = "") -> QDialogButtonBox:
-    """The buttons of a dialog that asks. accept: the words on the first one, where OK says too little."""
+    """The buttons of a dialog that asks. accept: the text of the first one, if OK is too vague."""
     kinds = QDialogButtonBox.StandardButton
     buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
     if accept:
@@ -28,14 +28,13 @@ def ok_and_cancel(dialog: QDialog, accept: str = "") -> QDialogButtonBox:
 
 
 def close_button(dialog: QDialog) -> QDialogButtonBox:
-    """The button of a dialog that shows."""
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.reject)
     return buttons
 
 
 _CHARACTERS = 56
-"""Of /home/somebody/Downloads/binance-BTCUSDT-15m-2024.csv there are 53."""
+"""The path /home/somebody/Downloads/binance-BTCUSDT-15m-2024.csv has 53."""
 
 
 class PathLine(QLineEdit):
@@ -43,7 +42,7 @@ class PathLine(QLineEdit):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.textChanged.connect(lambda typed: self.setToolTip(paragraphs(typed)))
+        self.textChanged.connect(lambda typed: set_tooltip(self, typed))
         self.setText(text)
 
     def sizeHint(self) -> QSize:
@@ -55,8 +54,8 @@ _ACCEPTING = (QDialogButtonBox.StandardButton.Ok, QDialogButtonBox.StandardButto
 
 
 class Problem(WrappedLabel):
-    """What `ask` says in a ValueError, which may be nothing: OK is offered only where it raises none. Hidden while
-    nothing is wrong."""
+    """Shows the message, if any, of a ValueError from `ask`, and enables OK if there is none. Hidden without a
+    message."""
 
     def __init__(self, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:
         super().__init__()
@@ -79,7 +78,7 @@ class Problem(WrappedLabel):
         QTimer.singleShot(0, self, over)
 
     def check(self, *, keeps_refusal: bool = False) -> None:
-        """Ask now. keeps_refusal: nothing was typed since the last refusal, which stays to be read where nothing else
+        """Ask now. keeps_refusal: nothing was typed since the last refusal, which stays visible unless something else
         is wrong."""
         if not keeps_refusal:
             self._refusal = ""
@@ -94,12 +93,12 @@ class Problem(WrappedLabel):
         self._offer(is_right and not self._is_refusing)
 
     def show_sentence(self, sentence: str) -> None:
-        """In place of the text, until the next check."""
+        """Show this sentence until the next check."""
         self.setText(sentence)
         self.setVisible(bool(sentence))
 
     def show_waiting(self, sentence: str) -> None:
-        """The same, and OK was pressed: it is not offered until the next check."""
+        """Show this sentence after OK was pressed, and disable OK until the next check."""
         self.show_sentence(sentence)
         self._offer(False)
 
@@ -110,46 +109,43 @@ class Problem(WrappedLabel):
 
 
 def room_on_screen(widget: QWidget) -> QSize:
-    """How large a dialog over this widget, or this dialog itself, may be."""
+    """The largest size of a dialog over this widget, or of this dialog itself."""
     return widget.screen().availableGeometry().size() * _SHARE_OF_SCREEN
 
 
 def keep_on_screen(dialog: QDialog) -> None:
-    """Call it before the dialog is shown."""
+    """Fit a dialog that is not shown yet to the screen: content without room is scrolled."""
     room = room_on_screen(dialog)
     dialog.ensurePolished()
     # Not a dialog of Qt's: it repeats its own layout at any time.
     is_ours = type(dialog) is QDialog or not type(dialog).__module__.startswith("PySide6")
-    if is_ours and not _fits(dialog.minimumSizeHint(), room):
+    least = dialog.minimumSizeHint()
+    if is_ours and least.boundedTo(room) != least:
         bar = dialog.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
-        wanted = dialog.sizeHint() + QSize(bar, bar)
+        natural = dialog.sizeHint() + QSize(bar, bar)
         _scroll(dialog, room)
-        dialog.resize(wanted.expandedTo(dialog.size()).boundedTo(room))
+        dialog.resize(natural.expandedTo(dialog.size()).boundedTo(room))
     if dialog.minimumWidth() > room.width():
         dialog.setMinimumWidth(room.width())
     if dialog.minimumHeight() > room.height():
         dialog.setMinimumHeight(room.height())
-    if not _fits(dialog.size(), room):
+    if dialog.size().boundedTo(room) != dialog.size():
         dialog.resize(dialog.size().boundedTo(room))
 
 
-def _fits(size: QSize, room: QSize) -> bool:
-    return size.boundedTo(room) == size
-
-
 def _scroll(dialog: QDialog, room: QSize) -> None:
-    """Put all into an area that scrolls, but the buttons where they have room."""
-    whole = dialog.layout()
-    if whole is None:
+    """Put everything into a scrolling area, except the buttons if they have room."""
+    layout = dialog.layout()
+    if layout is None:
         return
-    inside, area, margins = QWidget(), QScrollArea(), whole.contentsMargins()
+    inside, area, margins = QWidget(), QScrollArea(), layout.contentsMargins()
     widest = room.width() - margins.left() - margins.right()
-    boxes = [box for box in dialog.findChildren(QDialogButtonBox) if whole.indexOf(box) >= 0]
+    boxes = [box for box in dialog.findChildren(QDialogButtonBox) if layout.indexOf(box) >= 0]
     buttons = [box for box in boxes if box.minimumSizeHint().width() <= widest]
     for box in buttons:
-        whole.removeWidget(box)
-    whole.setContentsMargins(0, 0, 0, 0)
-    inside.setLayout(whole)  # which takes it, and all that it holds, from the dialog
+        layout.removeWidget(box)
+    layout.setContentsMargins(0, 0, 0, 0)
+    inside.setLayout(layout)  # which takes it, and all that it holds, from the dialog
     area.setWidget(inside)
     area.setWidgetResizable(True)
     area.setFrameShape(QScrollArea.Shape.NoFrame)

@@ -1,4 +1,4 @@
-"""Files that are dropped on the window."""
+"""Accepts files that are dropped on the window."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 
 class FileDrop(QObject):
-    """Takes local files that are dropped anywhere on the window where nothing else takes them."""
+    """Accepts local files that are dropped anywhere on the window and that no other widget accepts."""
 
     def __init__(self, window: QWidget, on_files: Callable[[Sequence[Path]], object]) -> None:
         super().__init__(window)
@@ -23,12 +23,10 @@ class FileDrop(QObject):
         if isinstance(event, QDragEnterEvent) and _files(event.mimeData()):
             event.acceptProposedAction()
             return True
-        if isinstance(event, QDropEvent) and event.type() is QEvent.Type.Drop:
-            files = _files(event.mimeData())
-            if files:
-                event.acceptProposedAction()
-                self._on_files(files)
-                return True
+        if isinstance(event, QDropEvent) and event.type() is QEvent.Type.Drop and (files := _files(event.mimeData())):
+            event.acceptProposedAction()
+            self._on_files(files)
+            return True
         return False
 
 

@@ -20,7 +20,7 @@ MINUS = "−"
 _MAX_DECIMALS = 14
 _SIGNIFICANT_DIGITS = 8
 _EXACT_DIGITS = 15
-"""More than those a double does not have: they would be made up."""
+"""A double has no more exact digits."""
 _SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 _SMALLEST_PLAIN, _LARGEST_PLAIN = -4, 3
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -104,7 +104,7 @@ def format_number(value: float | None, decimals: int = 2, *, signed: bool = Fals
 
 
 def format_level(value: float | None, decimals: int = 2, *, signed: bool = False) -> str:
-    """A number for an axis: as `format_number`, or in a power of ten where that would be longer than it is exact."""
+    """A number for an axis: as `format_number`, or as a power of ten if that would have more digits than are exact."""
     text = format_number(value, decimals, signed=signed)
     if value is None or sum(character.isdigit() for character in text) <= _EXACT_DIGITS:
         return text
@@ -112,7 +112,7 @@ def format_level(value: float | None, decimals: int = 2, *, signed: bool = False
 
 
 def format_price(price: float | None, decimals: int | None = None, *, signed: bool = False) -> str:
-    """A price with `decimals`, or with those that its magnitude asks for."""
+    """A price with `decimals`, or with decimals by its magnitude."""
     if price is None or not math.isfinite(price):
         return MISSING
     return format_number(price, decimals_of_price(price) if decimals is None else decimals, signed=signed)
@@ -174,7 +174,7 @@ def format_candles(count: int) -> str:
 
 
 def local_datetime(time_ms: int, time_zone: tzinfo | None = None) -> datetime | None:
-    """The moment in `time_zone` (None: the machine's). None where the calendar does not reach."""
+    """The time in `time_zone` (None: the machine's). None if it is outside the calendar."""
     try:
         moment = datetime.fromtimestamp(time_ms / 1000.0, tz=time_zone)  # noqa: TID251 - out of reach is an answer here
         return moment.astimezone(time_zone)

@@ -1,20 +1,21 @@
-"""Boxes for numbers, with plain decimals; and a slider that goes where one clicks."""
+"""Boxes for numbers, with plain decimals, and for choices; and a slider that jumps to a click."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QValidator
-from PySide6.QtWidgets import QAbstractSpinBox, QSlider, QStyle, QStyleOptionSlider
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QSlider, QStyle, QStyleOptionSlider
 
 from desktop.ui.translation import translate
 
 _MOST_DECIMALS = 12
 _MAY_BE_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
-"""Not accepted where decimals are: 1,500 is a thousand and a half in one country, and one and a half in another."""
+"""Not accepted in a box with decimals: 1,500 is fifteen hundred in one country, and one and a half in another."""
 _LADDER = (1.0, 2.0, 5.0, 10.0)
 N = TypeVar("N", bound=float)
 
@@ -44,12 +45,9 @@ def next_on_ladder(value: float, steps: int) -> float:
 
 
 class NumberBox(QAbstractSpinBox, Generic[N]):
-    """A number of a range, typed or stepped. A number out of range may be typed, so that it can be refused in words:
-    Qt's own boxes stop the keys at the 1 of 10.
-
-    `valueChanged` comes when the number is finished, not while it is typed. `refused` carries the sentence about a text
-    that is no number of the range; the number stays as it was.
-    """
+    """A number in a range, typed or stepped. A number out of range may be typed, so that it can be refused in words:
+    Qt's own boxes block keys after the 1 of 10. `valueChanged` is emitted when the number is complete, not while
+    typing. `refused` carries the message about an invalid text; the number stays."""
 
     valueChanged = Signal(object)  # noqa: N815  # as Qt's boxes have it
     refused = Signal(str)
@@ -59,7 +57,7 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
         self._least, self._most, self._suffix = least, most, ""
         self._value = self.bounded(type(least)(0))
         for name, number in (("minimum", least), ("maximum", most)):
-            self.setProperty(name, number)  # where Qt looks for them, to tell a screen reader
+            self.setProperty(name, number)  # Qt reads them here for screen readers
         self._show()
         self.editingFinished.connect(self._on_finished)
 
@@ -67,15 +65,13 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
         raise NotImplementedError
 
     def parse(self, text: str) -> N | None:
-        """The number that was typed, in the range or not; None for a text that is none."""
+        """The typed number, in the range or not; None if the text is no number."""
         raise NotImplementedError
 
     def stepped(self, value: N, steps: int) -> N:
-        """So many steps further on."""
         raise NotImplementedError
 
     def bounded(self, value: N) -> N:
-        """The nearest number that it can have."""
         return min(max(value, self._least), self._most)
 
     def value(self) -> N:
@@ -93,23 +89,22 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
         self.updateGeometry()
 
     def setSpecialValueText(self, text: str) -> None:
-        """In place of the least number."""
         super().setSpecialValueText(text)
         self._show()
 
     def entered(self) -> N:
-        """The number as it is typed so far. Raises ValueError with the sentence, where it is none of the range."""
+        """The number typed so far. Raises ValueError with a sentence if it is outside the range."""
         typed, number = self._typed(self.text())
         if typed == self.textFromValue(self._value):
             return self._value  # which may have more digits than are shown
         if number is not None and self._least <= number <= self._most:
             return number
         least, most = self.textFromValue(self._least), self.textFromValue(self._most)
-        words = translate("Panels", "{0} is out of range. Enter a number from {1} to {2}.")
+        text = translate("Panels", "{0} is out of range. Enter a number from {1} to {2}.")
         if number is None:
-            words = translate("Panels", "“{0}” is not a number. Enter one from {1} to {2}.")
+            text = translate("Panels", "“{0}” is not a number. Enter one from {1} to {2}.")
         name = f"{self.accessibleName()}: " if self.accessibleName() else ""
-        raise ValueError(name + words.format(typed.strip(), least, most))
+        raise ValueError(name + text.format(typed.strip(), least, most))
 
     def stepBy(self, steps: int) -> None:
         self._on_finished()
@@ -140,7 +135,7 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
         return self.sizeHint()
 
     def _typed(self, text: str) -> tuple[str, N | None]:
-        """Without the suffix; and as a number."""
+        """A text without the suffix, and as a number."""
         if text and text == self.specialValueText():
             return text, self._least
         typed = text.removesuffix(self._suffix)
@@ -150,11 +145,10 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
         is_special = bool(self.specialValueText()) and self._value == self._least
         usual = self.textFromValue(self._value) + self._suffix
         self.lineEdit().setText(self.specialValueText() if is_special else usual)
-        self.lineEdit().setCursorPosition(0)  # where there is no room for all, its beginning is seen
+        self.lineEdit().setCursorPosition(0)  # without room for all, its beginning is visible
         self.setProperty("value", self._value)
 
     def _on_finished(self) -> None:
-        """Take the number that was typed, or refuse it."""
         try:
             self.setValue(self.entered())
         except ValueError as error:
@@ -184,13 +178,10 @@ class WholeSpinBox(NumberBox[int]):
 
 
 class DecimalSpinBox(NumberBox[float]):
-    """A number written without needless zeros."""
-
     digits = 7
-    """How many of a number are shown."""
+    """Number of digits shown."""
 
     def __init__(self, least: float, most: float, *, step: float = 0.1, decimals: int = 6) -> None:
-        """decimals: how many it can have."""
         self._step, self._decimals = step, decimals
         super().__init__(float(least), float(most))
 
@@ -225,8 +216,21 @@ class LogSpinBox(DecimalSpinBox):
         return next_on_ladder(max(value, self._least), steps)
 
 
+def set_choices(box: QComboBox, choices: Mapping[str, object]) -> None:
+    """Set the entries of a box and their data, by text, without signals. The current one stays current if it is still
+    among them."""
+    if {box.itemText(place): box.itemData(place) for place in range(box.count())} == choices:
+        return
+    current = box.currentData()
+    with QSignalBlocker(box):
+        box.clear()
+        for text, data in choices.items():
+            box.addItem(text, data)
+        box.setCurrentIndex(max(box.findData(current), 0))
+
+
 class SeekSlider(QSlider):
-    """Lies down. A press on the groove takes the handle there, and it can be dragged on from there at once."""
+    """A horizontal slider. A press on the groove moves the handle there, and it can be dragged at once."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -240,7 +244,7 @@ class SeekSlider(QSlider):
         self.setSliderDown(True)  # so that followers of its value are notified
         self.setSliderPosition(self._value_at(place))
         center = QPointF(self.handle_rect().center())
-        taken = QMouseEvent(
+        press_on_handle = QMouseEvent(
             event.type(),
             center,
             self.mapToGlobal(center),
@@ -249,14 +253,14 @@ class SeekSlider(QSlider):
             event.modifiers(),
             event.pointingDevice(),
         )
-        super().mousePressEvent(taken)  # as if it had been taken hold of there
+        super().mousePressEvent(press_on_handle)
         event.accept()
 
     def handle_rect(self) -> QRect:
         return self._rect_of(QStyle.SubControl.SC_SliderHandle)
 
     def _value_at(self, place: QPoint) -> int:
-        """What the slider is at when the middle of its handle is there."""
+        """The slider's value when the middle of its handle is there."""
         groove, handle = self._rect_of(QStyle.SubControl.SC_SliderGroove), self.handle_rect()
         along = place.x() - groove.x() - handle.width() // 2
         way = groove.width() - handle.width()

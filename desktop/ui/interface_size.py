@@ -1,4 +1,4 @@
-"""How large all text is, and in which font. Sizes measured for one text size are measured again for another."""
+"""Size and font of all text. Sizes measured for one text size are measured again for another."""
 
 from __future__ import annotations
 
@@ -19,34 +19,37 @@ _USUAL_SCREEN = (1920, 1080)
 _SHARE_OF_PIXELS = 0.75
 """A screen of twice as many pixels each way is mostly larger too: 1.5 times the text is as large to the eye."""
 _SMALLEST_WINDOW = (1280, 720)
-"""All that the window shows by itself has room in so many pixels, while its text is no larger than usual."""
+"""A window of this size in pixels has room for all its content with text of the usual size."""
 _STEP, _LEAST, _MOST = 0.25, 1.0, 2.0
 _USUAL_DPI = 96.0
 _USUAL_POINTS = "usual_points"
 
 
 def set_font(application: QApplication, appearance: AppearanceSettings) -> None:
-    """Take the font and its size from the settings; what is not set follows the desktop and the screen."""
+    """Apply the font and its size from the settings; what is not set follows the desktop and the screen."""
     percent = appearance.interface_percent
     factor = _factor_of_screen() if percent is None else percent / 100.0
     if appearance.font != "system" or factor != 1.0:
-        _take(application, appearance, factor)
+        _apply(application, appearance, factor)
 
 
-def _take(application: QApplication, appearance: AppearanceSettings, factor: float) -> None:
+def _apply(application: QApplication, appearance: AppearanceSettings, factor: float) -> None:
     font = QFont(application.font())
     if application.property(_USUAL_POINTS) is None:
         application.setProperty(_USUAL_POINTS, font.pointSizeF())
-    if appearance.font == "bundled" and _has_bundled():
-        font.setFamily(BUNDLED_FAMILY)
+    if appearance.font == "bundled":
+        if BUNDLED_FAMILY not in QFontDatabase.families():
+            for path in font_paths():
+                QFontDatabase.addApplicationFont(str(path))
+        if BUNDLED_FAMILY in QFontDatabase.families():
+            font.setFamily(BUNDLED_FAMILY)
     font.setPointSizeF(application.property(_USUAL_POINTS) * factor)
     application.setFont(font)
 
 
 class _Changes(QObject):
-    """Says that all text became larger or smaller, once every widget has its new font."""
-
     changed = Signal()
+    """All text became larger or smaller, and every widget has its new font."""
 
 
 _changes = _Changes()
@@ -70,27 +73,27 @@ def space_rows(table: QTableView, padding_px: int) -> None:
 
 
 def scale_text(widget: QWidget, scale: float, *, bold: bool = False) -> None:
-    """Text larger or smaller than all other, by this factor. Qt leaves a size that was set as it is."""
+    """Text larger or smaller than all other, by this factor. Qt does not change an explicitly set size."""
 
-    def take() -> None:
+    def apply() -> None:
         font = tabular(widget.font(), bold=bold)
         font.setPointSizeF(QApplication.font().pointSizeF() * scale)
         widget.setFont(font)
 
-    follow_interface_size(widget, take)
+    follow_interface_size(widget, apply)
 
 
 class InterfaceSize(QObject):
-    """Keeps an automatic size in step with the window: on a large screen text is larger, but a window that is made
-    small there has room for no more than one on a small screen."""
+    """Adapts an automatic size to the window: on a large screen text is larger, but a small window there has no more
+    room than one on a small screen."""
 
     changing = Signal()
     """All text is about to grow or shrink."""
     changed = Signal()
-    """It has."""
+    """All text has grown or shrunk."""
 
     def __init__(self, window: QWidget, appearance: AppearanceSettings) -> None:
-        """appearance: what `set_font` was called with."""
+        """appearance: as passed to `set_font`."""
         super().__init__(window)
         self._window, self._appearance = window, appearance
         self._screen_factor = _factor_of_screen()
@@ -101,7 +104,7 @@ class InterfaceSize(QObject):
 
     @property
     def is_settling(self) -> bool:
-        """Whether the window has another size, for which text may change yet."""
+        """Whether the window was resized, so that text may still change."""
         return self._settling.isActive()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -111,32 +114,32 @@ class InterfaceSize(QObject):
 
     def _follow(self) -> None:
         window, before = self._window, interface_factor()
-        wanted = factor_in_window(self._screen_factor, window.width(), window.height())
-        if math.isclose(wanted, before):
+        factor = factor_in_window(self._screen_factor, window.width(), window.height())
+        if math.isclose(factor, before):
             return
         self.changing.emit()
-        _change(self._appearance, wanted)
+        _change(self._appearance, factor)
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         self.changed.emit()
 
 
 def fit_text(window: QWidget, appearance: AppearanceSettings) -> None:
-    """Give an automatic size its value for a window that is not shown yet: what is laid out in it then need not change
-    once it is. Arguments as InterfaceSize has them."""
+    """Set an automatic size for a window that is not shown yet, so that its layout need not change later. Arguments as
+    of InterfaceSize."""
     screen_factor = _factor_of_screen()
     if appearance.interface_percent is not None or screen_factor <= _LEAST:
         return
     size = window.screen().availableGeometry().size() if window.isMaximized() else window.size()
-    wanted = factor_in_window(screen_factor, size.width(), size.height())
-    if not math.isclose(wanted, interface_factor()):
-        _change(appearance, wanted)
+    factor = factor_in_window(screen_factor, size.width(), size.height())
+    if not math.isclose(factor, interface_factor()):
+        _change(appearance, factor)
 
 
 def _change(appearance: AppearanceSettings, factor: float) -> None:
     application = QApplication.instance()
     if not isinstance(application, QApplication):
         return
-    _take(application, appearance, factor)
+    _apply(application, appearance, factor)
     QCoreApplication.sendPostedEvents(None, QEvent.Type.ApplicationFontChange.value)
     for widget in QApplication.allWidgets():
         if isinstance(widget, QComboBox):  # Qt remembers its smallest size over a change of its font
@@ -145,7 +148,7 @@ def _change(appearance: AppearanceSettings, factor: float) -> None:
 
 
 def interface_factor() -> float:
-    """How many times its usual size the text has; what is drawn beside it grows with it."""
+    """The size of text, relative to the usual one; drawings beside it scale with it."""
     application = QApplication.instance()
     usual = None if application is None else application.property(_USUAL_POINTS)
     return QApplication.font().pointSizeF() / usual if isinstance(usual, float) and usual > 0.0 else 1.0
@@ -165,22 +168,15 @@ def _factor_of_screen() -> float:
 
 
 def automatic_factor(width: int, height: int, logical_dpi: float) -> float:
-    """By how much text is enlarged on a screen of so many logical pixels. Where the desktop scales, its pixels are
-    fewer, or its logical dots per inch more, which the font's points follow already: nothing is added then."""
+    """The factor by which text is enlarged on a screen of this size in logical pixels. A desktop that scales has fewer
+    logical pixels, or more dots per inch, which fonts follow already: nothing is added then."""
     pixels = min(width / _USUAL_SCREEN[0], height / _USUAL_SCREEN[1]) * _SHARE_OF_PIXELS
-    wanted = pixels / max(logical_dpi / _USUAL_DPI, 1.0)
-    return min(max(wanted // _STEP * _STEP, _LEAST), _MOST)
+    factor = pixels / max(logical_dpi / _USUAL_DPI, 1.0)
+    return min(max(factor // _STEP * _STEP, _LEAST), _MOST)
 
 
 def factor_in_window(screen_factor: float, width: int, height: int) -> float:
-    """The same for a window of so many logical pixels on that screen: never so much that a small window's worth of
-    text and controls has no room."""
+    """The factor in a window of this size in logical pixels: at most so large that the content of the smallest window
+    fits."""
     room = min(width / _SMALLEST_WINDOW[0], height / _SMALLEST_WINDOW[1])
     return min(screen_factor, max(room // _STEP * _STEP, _LEAST))
-
-
-def _has_bundled() -> bool:
-    if BUNDLED_FAMILY not in QFontDatabase.families():
-        for path in font_paths():
-            QFontDatabase.addApplicationFont(str(path))
-    return BUNDLED_FAMILY in QFontDatabase.families()

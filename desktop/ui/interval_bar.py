@@ -1,4 +1,4 @@
-"""How far an interval lies from what it is measured against, on a scale that stays."""
+"""An interval's distance from its reference, on a fixed scale."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from desktop.ui.theme import Theme
 
 
 class IntervalBar(QWidget):
-    """An interval, and a mark in the middle at what it is measured against. Without an interval, the mark alone."""
+    """An interval, and a mark in the middle at its reference. Without an interval, the mark alone."""
 
     def __init__(self, theme: Theme, reach: float, parent: QWidget) -> None:
-        """reach: half of the bar's width. What lies beyond ends at the bar's end."""
+        """reach: half of the bar's width. Values beyond are cut at the bar's end."""
         super().__init__(parent)
         self._reach = reach
         self._theme = theme
         self.span: tuple[float, float] | None = None
-        """Where the interval begins and ends, as shares of the bar's width; None where there is none."""
+        """Begin and end of the interval, as shares of the bar's width; None without an interval."""
         self._colour: QColor | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -30,7 +30,6 @@ class IntervalBar(QWidget):
         return QSize(28, 14)
 
     def show_estimate(self, estimate: Estimate, against: float | None, colour: QColor | None) -> None:
-        """colour: of the interval, None for a neutral one."""
         self.span, self._colour = None, colour
         if against is not None and estimate.low is not None and estimate.high is not None:
             shares = ((end - against) / (2 * self._reach) + 0.5 for end in (estimate.low, estimate.high))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from desktop.ui.formatting import MISSING
 from desktop.ui.icons import tabular
 from desktop.ui.panel_base import mute, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.translation import translate
 
 _BETWEEN_PAIRS_PX = 12
 _BESIDE_PX = 8
-"""Between a name and its number, and around what parts two pairs."""
+"""Space between a name and its number, and around the separator of two pairs."""
 
 
 class NumberGrid(QWidget):
@@ -30,8 +30,8 @@ class NumberGrid(QWidget):
         is_by_column: bool = False,
         figure: object = "",
     ) -> None:
-        """meanings: the tooltip of each name, both in English; figure: what {0} is in it. most_pairs: names in one
-        row, at most. is_by_column: the order is that of columns, not of rows."""
+        """meanings: the tooltip of each name, both in English; figure: what {0} is in it. most_pairs: names in one row,
+        at most. is_by_column: names are ordered by columns, not by rows."""
         super().__init__()
         self._most_pairs, self._is_by_column = most_pairs, is_by_column
         self._pairs = 0
@@ -48,7 +48,7 @@ class NumberGrid(QWidget):
             self.values[name].setFont(tabular(self.font(), bold=True))
             self.values[name].setAccessibleName(shown)
             for label in (self.names[name], self.values[name]):
-                label.setToolTip(paragraphs(translate("Panels", meaning).format(figure)))
+                set_tooltip(label, translate("Panels", meaning).format(figure))
         self._arrange(0)
 
     def put(self, name: str, text: str, *, is_shown: bool = True) -> None:
@@ -70,12 +70,16 @@ class NumberGrid(QWidget):
         return is_done
 
     def room_for(self, pairs: int) -> int:
-        """The least width in which so many pairs a row are cut nowhere."""
-        widths = (_widest(labels, names) for names in self._columns(pairs) for labels in (self.names, self.values))
+        """The least width at which this many pairs a row are not cut."""
+        widths = (
+            max((labels[name].minimumSizeHint().width() for name in names if not labels[name].isHidden()), default=0)
+            for names in self._columns(pairs)
+            for labels in (self.names, self.values)
+        )
         return sum(widths) + pairs * _BESIDE_PX + (pairs - 1) * (_BETWEEN_PAIRS_PX + 2 * _BESIDE_PX)
 
     def _arrange(self, width: int) -> None:
-        """Names at the left of their pair of columns, numbers at its right; a third column parts the pairs."""
+        """Names at the left of their pair of columns, numbers at its right; a third column separates the pairs."""
         pairs = next((pairs for pairs in range(self._most_pairs, 1, -1) if self.room_for(pairs) <= width), 1)
         if pairs == self._pairs:
             return
@@ -89,14 +93,8 @@ class NumberGrid(QWidget):
             self.grid.setColumnMinimumWidth(3 * pair + 2, _BETWEEN_PAIRS_PX if pair < pairs - 1 else 0)
 
     def _columns(self, pairs: int) -> list[list[str]]:
-        """The names of each pair, from top to bottom."""
         names = list(self.names)
         rows = -(-len(self.names) // pairs)
         if self._is_by_column:
             return [names[pair * rows : (pair + 1) * rows] for pair in range(pairs)]
         return [names[pair::pairs] for pair in range(pairs)]
-
-
-def _widest(labels: Mapping[str, Label], names: Iterable[str]) -> int:
-    shown = (labels[name] for name in names if not labels[name].isHidden())
-    return max((label.minimumSizeHint().width() for label in shown), default=0)

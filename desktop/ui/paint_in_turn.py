@@ -1,5 +1,5 @@
-"""When widgets are painted: one after the other where many are shown at once, so that none of the frames is a long one;
-and the moment at which the user sees something: heavy work begins after it, not before."""
+"""Paints widgets one after the other if many are shown at once, so that every frame stays short; and reports the first
+visible frame, after which heavy work begins."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-_FRAME_MS = 16
+FRAME_MS = 16
+"""Time between two frames, at 60 a second."""
 _AT_THE_LATEST_MS = 3_000
 """A window that is minimised or covered may never be painted."""
 
 
 class PaintInTurn(QObject):
-    """What it holds is not painted until its turn: one widget a frame, in the order of `hold`."""
+    """Delays the painting of held widgets: one a frame, in the order of `hold`."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._held: list[QWidget] = []
-        self._timer = QTimer(self, interval=_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
+        self._timer = QTimer(self, interval=FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._paint_next)
 
     def hold(self, widgets: Iterable[QWidget]) -> None:

@@ -1,4 +1,4 @@
-"""What all panels share: they are drawn at most ten times a second, and not while hidden."""
+"""The base of all panels: they are drawn at most ten times a second, and not while hidden."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LOADING = QT_TRANSLATE_NOOP("Panels", "Loading the last run…")
 
 
 class Panel(QWidget):
-    """Reads the state when it is refreshed, also for another palette. Subclasses override `refresh`, and `tick` where
-    they show an age."""
+    """Reads the state when it is refreshed, also for another palette. Subclasses override `refresh`, and `tick` if they
+    show an age."""
 
     became_stale = Signal()
 
@@ -43,7 +43,6 @@ class Panel(QWidget):
         return self.isVisible() and not self.window().isMinimized() and not self.visibleRegion().isEmpty()
 
     def mark_stale(self) -> None:
-        """Ask to be refreshed soon."""
         self.is_stale = True
         self.became_stale.emit()
 
@@ -60,7 +59,7 @@ class Panel(QWidget):
         """A second has passed."""
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Before its first frame: as it was built, it shows its empty words over parts that it is to hide for them."""
+        """Refresh before the first frame: a new panel shows its empty text over parts that it hides."""
         super().showEvent(event)
         if self._is_new:
             self.is_stale = self._is_new = False
@@ -71,7 +70,7 @@ class Panel(QWidget):
 class Refresher(QObject):
     """Refreshes stale panels with one timer, which runs only while there is something to do.
 
-    A second timer tells panels on the screen that a second went by, for ages and countdowns.
+    A second timer calls `tick` of visible panels each second, for ages and countdowns.
     """
 
     def __init__(self, parent: QObject, interval_ms: int = REFRESH_INTERVAL_MS) -> None:
@@ -84,7 +83,6 @@ class Refresher(QObject):
         self._ticker.timeout.connect(self._tick)
 
     def add(self, panel: Panel) -> None:
-        """Take care of a panel from now on."""
         self._panels.append(panel)
         panel.became_stale.connect(self.schedule)
         self.schedule()
@@ -104,19 +102,17 @@ class Refresher(QObject):
         return any(panel.is_stale and panel.is_on_screen for panel in self._panels)
 
     def stop(self) -> None:
-        """Let the timers rest, for a window that is closed, until `resume`."""
+        """Stop the timers, for a closed window, until `resume`."""
         self._is_stopped = True
         self._timer.stop()
         self._ticker.stop()
 
     def resume(self) -> None:
-        """Resume, for a window that is shown again."""
         self._is_stopped = False
         self.schedule()
 
     @property
     def is_running(self) -> bool:
-        """True while a timer runs."""
         return self._timer.isActive() or self._ticker.isActive()
 
     def _refresh(self) -> None:
@@ -130,7 +126,7 @@ class Refresher(QObject):
 
 
 class EmptyState(Label):
-    """The calm sentence that a panel shows while it has nothing: it covers `host` and lets the mouse through."""
+    """The text that a panel shows while it is empty: it covers `host` and ignores the mouse."""
 
     def __init__(self, text: str, host: QWidget) -> None:
         super().__init__(text, host, alignment=Qt.AlignmentFlag.AlignCenter, wraps=True)
@@ -143,9 +139,9 @@ class EmptyState(Label):
         self._cover()
 
     def update_state(self, *, is_empty: bool, is_loading: bool, text: str | None = None, why: str = "") -> None:
-        """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing.
+        """Cover the host while it is empty; while it loads, do not claim that there is nothing.
 
-        why: what keeps it empty for now, on a separate line.
+        why: the reason, on a separate line.
         """
         if text is not None:
             self._text = text
@@ -170,12 +166,11 @@ def colour_text(label: Label, colour: QColor) -> None:
 
 
 def mute(*labels: Label) -> None:
-    """Write labels fainter than others, in each palette."""
     for label in labels:
         label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
 
 
 def set_text(shown: Label | QAbstractButton, text: str) -> None:
-    """Set a text only where it differs: an equal one would cost a layout all the same."""
+    """Set a text only if it differs: an equal one would still cost a layout."""
     if shown.text() != text:
         shown.setText(text)

@@ -1,6 +1,6 @@
-"""Widgets that show text as it is written. Qt takes a text that looks like HTML for HTML, reads the files that it
-names, and lays out whatever length it has; what comes from outside must not choose that. Nor may a line end between a
-number and its unit. Lines without room for all of them are shortened by whole words.
+"""Widgets that show text literally. Qt interprets text that looks like HTML, reads the files that it names, and lays
+out any length; text from outside must not cause that. Nor may a line end between a number and its unit. Lines without
+enough room are shortened by whole words.
 
 Everywhere else `QLabel`, `QMessageBox` and `QToolTip` are banned (ruff's TID251), and a test holds tooltips to
 `paragraphs`.
@@ -38,24 +38,22 @@ _BEFORE_A_UNIT = re.compile(r"(?<=[0-9][KMBT]) (?=[^\W\d_])|(?<=[0-9]) (?=[^\W\d
 
 
 def with_whole_figures(text: str) -> str:
-    """The text for a place where lines are broken: no line ends between a number and its unit."""
+    """The text for a widget that breaks lines: no line ends between a number and its unit."""
     return _BEFORE_A_UNIT.sub(_NO_BREAK_SPACE, text)
 
 
 def with_usual_spaces(text: str) -> str:
-    """The text that was given to `with_whole_figures`."""
     return text.replace(_NO_BREAK_SPACE, " ")
 
 
 def words_with_whole_figures(text: str) -> list[str]:
-    """For who breaks lines themselves: a number and its unit are one word."""
+    """The words of a text for a caller that breaks lines itself: a number and its unit are one word."""
     words = with_whole_figures(" ".join(text.split())).split(" ")
     return [with_usual_spaces(word) for word in words if word]
 
 
 class Label(QLabel):
-    """Shows its text as it is written, its figures whole; who wants markup of ours asks for `RichText`, and escapes
-    what goes into it."""
+    """Shows its text literally, its figures whole; for our own markup, set `RichText` and escape the inserted texts."""
 
     def __init__(
         self,
@@ -80,8 +78,8 @@ class Label(QLabel):
 
 
 class WrappedLabel(Label):
-    """Never lower than its text at the width that it has: a layout that was measured for a shorter text would cut it
-    above and below. A dialog around it grows."""
+    """Never lower than its text at the width that it has: a layout measured for a shorter text would cut it above and
+    below. A dialog around it grows."""
 
     def __init__(self, text: str = "") -> None:
         super().__init__(text, wraps=True)
@@ -112,17 +110,17 @@ class TextView(QPlainTextEdit):
         super().__init__(readOnly=True, tabChangesFocus=True, placeholderText=placeholder)
         self.setAccessibleName(name)
         self._shown = ""
-        """What the box gives back has other spaces."""
+        """The text as set: the box's own text has other spaces."""
 
     def show_text(self, text: str) -> None:
-        """An equal one leaves the place that is being read, and what is marked in it."""
+        """Set the text. An equal one changes neither the scroll position nor the selection."""
         if text != self._shown:
             self._shown = text
             self.setPlainText(text)
 
 
 class MessageBox(QMessageBox):
-    """The same for a question or a message. Its informative text is Qt's to guess: ours alone."""
+    """Shows a question or a message literally. Qt guesses the format of its informative text, which is ours."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -137,13 +135,18 @@ class MessageBox(QMessageBox):
 
 
 def paragraphs(text: str) -> str:
-    """A tooltip's text, one paragraph per line, so that Qt breaks its lines: plain text it shows as wide as it comes. A
-    short line that cannot be markup stays as it is."""
+    """A tooltip's text, one paragraph per line, so that Qt breaks its lines, which it does not in plain text. A short
+    line that cannot be markup is unchanged."""
     shown = plain(text, _LONGEST_TOOLTIP)
     lines = shown.splitlines()
     if len(shown) <= _ONE_LINE and len(lines) < 2 and not {"<", "&"} & set(shown):
         return shown
     return "".join(f"<p>{with_whole_figures(html.escape(line, quote=False))}</p>" for line in lines)
+
+
+def set_tooltip(widget: QWidget, text: str) -> None:
+    """Set a tooltip whose lines Qt breaks."""
+    widget.setToolTip(paragraphs(text))
 
 
 def show_tooltip(place: QPoint, text: str, widget: QWidget, area: QRect | None = None) -> None:
@@ -152,8 +155,7 @@ def show_tooltip(place: QPoint, text: str, widget: QWidget, area: QRect | None =
 
 
 class ElidedLabel(Label):
-    """One line that is shortened by whole words where there is no room: half a number would be another one, and one
-    without its unit none. The tooltip has all of it."""
+    """Single-line label, elided at word boundaries so that numbers are never cut. The tooltip has all of it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -173,7 +175,7 @@ class ElidedLabel(Label):
 
 
 class ElidedCells(QStyledItemDelegate):
-    """The same for the sentences of a table."""
+    """Shortens the sentences of a table as `ElidedLabel` does."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         super().initStyleOption(option, index)
@@ -184,7 +186,7 @@ class ElidedCells(QStyledItemDelegate):
 
 
 def elided_by_words(text: str, metrics: QFontMetrics, width: int) -> str:
-    """As many whole words as fit, with an ellipsis where some do not."""
+    """As many whole words as fit, with an ellipsis if some do not."""
     words = with_whole_figures(text).split(" ")
     while len(words) > 1 and metrics.horizontalAdvance(text) > width:
         words.pop()

@@ -1,4 +1,4 @@
-"""What the panels' curves share: axes, thinning, smoothing."""
+"""Common parts of the panels' curves: axes, thinning, smoothing."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ _SMALLEST_DRAWN = 1e-30
 _LABEL_OFFSET_PX = 3
 _BETWEEN_LABELS_PX = 4
 _USUAL_LABEL = "0.0000"
+SMOOTHING_STEPS = 25
+"""Training steps in each mean of a smoothed curve."""
 
 
 def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
@@ -44,10 +46,9 @@ def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
 
 
 def logarithm(values: FloatArray) -> FloatArray:
-    """To the base 10; NaN for what is no positive number, so that nothing is drawn."""
-    drawn = np.where(np.isfinite(values) & (values > _SMALLEST_DRAWN), values, np.nan)
-    logarithms: FloatArray = np.log10(drawn)
-    return logarithms
+    """Logarithms to base 10; NaN, which is not drawn, unless a value is positive."""
+    drawn: FloatArray = np.where(np.isfinite(values) & (values > _SMALLEST_DRAWN), values, np.nan)
+    return np.log10(drawn)
 
 
 def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
@@ -61,16 +62,15 @@ def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatA
         return x, y
     width = 2.0 ** math.ceil(math.log2(max((x[-1] - x[0]) / (most // 2 - 1), 1.0)))
     starts = np.flatnonzero(np.diff(np.floor(x / width), prepend=-np.inf))
-    kept: set[int] = set()
+    peaks: set[int] = set()
     for first, end in zip(starts, [*starts[1:], x.size], strict=True):
-        kept.add(int(first + np.argmin(y[first:end])))
-        kept.add(int(first + np.argmax(y[first:end])))
-    indices = np.array(sorted(kept))
+        peaks |= {int(first + np.argmin(y[first:end])), int(first + np.argmax(y[first:end]))}
+    indices = np.array(sorted(peaks))
     return x[indices], y[indices]
 
 
 class PlotAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
-    """An axis none of whose labels touches another, however little room there is: it leaves out those that would."""
+    """An axis without touching labels: it leaves out labels without room."""
 
     def generateDrawSpecs(self, painter: QPainter) -> tuple[Any, Any, list[Any]] | None:
         specs = super().generateDrawSpecs(painter)
@@ -86,7 +86,7 @@ class PlotAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
 
 class NumberAxis(PlotAxis):
-    """An axis that writes numbers as the rest of the window does, all with the same decimals."""
+    """An axis with numbers in the window's format, all with the same decimals."""
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         decimals = max(0, math.ceil(-math.log10(spacing * scale) - 1e-9)) if spacing > 0 else 0
@@ -94,13 +94,12 @@ class NumberAxis(PlotAxis):
 
 
 class NumberOrLogAxis(NumberAxis):
-    """For curves that are given as logarithms to the base 10 while `is_logarithmic`, and as they are else: it writes
-    the numbers themselves."""
+    """An axis for curves given as base-10 logarithms while `is_logarithmic`, otherwise as numbers: it always labels the
+    numbers."""
 
     is_logarithmic = False
 
     def set_logarithmic(self, is_logarithmic: bool) -> None:
-        """What the curves are given as from now on."""
         if is_logarithmic is not self.is_logarithmic:
             self.is_logarithmic = is_logarithmic
             self.picture = None
@@ -125,13 +124,11 @@ class NumberOrLogAxis(NumberAxis):
 
 
 class LogAxis(NumberOrLogAxis):
-    """For curves that are given as logarithms."""
-
     is_logarithmic = True
 
 
 def _between_decades(minimum: float, maximum: float) -> list[float]:
-    """The logarithms of 1, 2 and 5 of each decade in a range; of all nine digits where those are few."""
+    """The logarithms of 1, 2 and 5 of each decade in a range; of all nine digits if those are few."""
     for digits in ((1, 2, 5), range(1, 10)):
         decades = range(math.floor(minimum) - 1, math.ceil(maximum) + 1)
         places = [decade + math.log10(digit) for decade in decades for digit in digits]
@@ -142,7 +139,7 @@ def _between_decades(minimum: float, maximum: float) -> list[float]:
 
 
 def exponent_text(exponent: float) -> str:
-    """The number with this logarithm: 0.001 to 1,000 as they are, all else as powers of ten."""
+    """The number with this logarithm: from 0.001 to 1,000 as a decimal, otherwise as a power of ten."""
     if abs(exponent) <= _LARGEST_PLAIN_EXPONENT:
         return readable_decimal(10.0**exponent, 1)
     if abs(exponent - round(exponent)) < _WHOLE:
@@ -151,7 +148,6 @@ def exponent_text(exponent: float) -> str:
 
 
 def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
-    """Ground and axes in the palette's colours."""
     plot.setBackground(palette.background)
     for name in ("left", "bottom", "top"):
         axis = plot.getAxis(name)
@@ -160,18 +156,18 @@ def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
 
 
 def dashed_pen(palette: Palette) -> object:
-    """Of a line that curves are compared with."""
+    """The pen of a line that curves are compared with."""
     return pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine)
 
 
-def legend_key(colour: QColor, words: str, sign: str = "&#9473;") -> str:
+def legend_key(colour: QColor, name: str, sign: str = "&#9473;") -> str:
     """A curve's sign and name as rich text, on one line."""
-    return f'<span style="white-space:nowrap"><span style="color:{colour.name()}">{sign}</span> {words}</span>'
+    return f'<span style="white-space:nowrap"><span style="color:{colour.name()}">{sign}</span> {name}</span>'
 
 
 def own_children(item: QGraphicsItem) -> None:
-    """To be called after an item has been removed from its scene: PySide then takes its children for Python's, while Qt
-    deletes them with the item, and the garbage collector would delete them a second time."""
+    """Call this after removing an item from its scene: PySide then treats its children as Python's, while Qt deletes
+    them with the item, and the garbage collector would delete them a second time."""
     for child in item.childItems():
         child.setParentItem(item)
 
@@ -201,14 +197,14 @@ def plot_widget(
 
 
 def add_curve(plot: pg.PlotWidget, connect: str = "finite") -> pg.PlotCurveItem:
-    """A line without points. That of `plot.plot()` has points too, and takes four times as long to make."""
+    """A line without points. `plot.plot()` makes points too, which takes four times as long."""
     curve = pg.PlotCurveItem(connect=connect)
     plot.addItem(curve)
     return curve
 
 
 def rows_of_labels(plot: pg.PlotWidget) -> list[tuple[int, int]]:
-    """Top and bottom of the labels at its left and below it, in px: what is not to be parted."""
+    """Top and bottom of the labels at its left and below it, in px, for scrolling that must not cut them."""
     half, height = QFontMetrics(QApplication.font()).height() / 2, plot.height()
     box, bottom = plot.getViewBox(), plot.getAxis("bottom")
     room = box.sceneBoundingRect()
@@ -220,7 +216,7 @@ def rows_of_labels(plot: pg.PlotWidget) -> list[tuple[int, int]]:
 
 
 def _make_room_for_labels(plot: pg.PlotWidget) -> None:
-    """For the text as large as it is now. The axis at the left becomes wider where a label needs it."""
+    """Set the margins for the current text size. The left axis widens if a label needs it."""
     metrics = QFontMetrics(QApplication.font())
     plot.getPlotItem().layout.setContentsMargins(0, math.ceil(metrics.height() / 2), 2, 0)
     left = plot.getAxis("left")

@@ -1,4 +1,4 @@
-"""What Qt prints on stderr, without the lines that nobody can use."""
+"""Filters useless lines out of Qt's output on stderr."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ category that a logging rule could turn off."""
 
 @contextmanager
 def useful_qt_messages() -> Iterator[None]:
-    """Meanwhile a platform without a screen does not list what it lacks. All other messages appear as before."""
+    """A context in which a platform without a screen does not list its missing features. All other messages still
+    appear."""
 
     def show(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
         if message.startswith(_UNUSABLE):

@@ -1,4 +1,4 @@
-"""Where the shipped files lie, in a checkout and in the frozen program alike."""
+"""Paths of the shipped files, in a checkout and in the frozen program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def font_paths() -> tuple[Path, ...]:
 
 
 def docs_folder() -> Path | None:
-    """The pages for people: beside the packages in a checkout and in the frozen program, else where the wheel puts
-    them. None where they were left out."""
+    """The pages for people: beside the packages in a checkout and in the frozen program, else in the wheel's place.
+    None if they are missing."""
     places = (Path(resources.__file__).parent.parent / "docs", Path(sys.prefix) / "share" / "ghostcandle" / "docs")
     return next((place for place in places if (place / "index.md").is_file()), None)

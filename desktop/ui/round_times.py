@@ -39,8 +39,8 @@ def round_times(start_ms: int, end_ms: int, most: int, time_zone: tzinfo | None 
         return []
     rough = (end_ms - start_ms) / most
     walls = _wall_times(first.replace(tzinfo=None), last.replace(tzinfo=None), rough)
-    found = {_utc_ms(wall, time_zone): _rank(wall) for wall in walls}
-    return [RoundTime(time, rank) for time, rank in sorted(found.items()) if start_ms <= time <= end_ms]
+    ranks = {_utc_ms(wall, time_zone): _rank(wall) for wall in walls}
+    return [RoundTime(time, rank) for time, rank in sorted(ranks.items()) if start_ms <= time <= end_ms]
 
 
 def _wall_times(first: datetime, last: datetime, rough_ms: float) -> list[datetime]:

@@ -1,4 +1,4 @@
-"""A page that scrolls down and never across, and what brings a widget into view in whatever scrolls."""
+"""A page that scrolls down and never across, and a function that scrolls a widget into view."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LARGEST_SHARE_HIDDEN = 0.5
 
 
 class DownScrolling(QScrollArea):
-    """`inside`, as wide as there is room. What is scrolled across shows half a number, which is another one: the area
-    asks for the width that its page needs at the least instead, and who holds it cannot be made narrower. For the same
-    reason a row of text that the lower edge would cut is not shown until it is scrolled to. A widget inside that paints
-    its text itself has a method `rows_of_text`, which gives its `Rows`."""
+    """`inside`, as wide as there is room. Half a number, after scrolling across, would be read as another one: the area
+    demands its page's least width instead, so its parent cannot be narrower. For the same reason a row of text that the
+    lower edge would cut is not shown until it is scrolled to. A widget inside that paints its text itself has a method
+    `rows_of_text`, which gives its `Rows`."""
 
     def __init__(self, inside: QWidget, name: str) -> None:
         """name: what a screen reader calls it."""
@@ -76,7 +76,7 @@ class DownScrolling(QScrollArea):
 
 
 def _rows_in(inside: QWidget) -> Iterator[tuple[int, int]]:
-    """The rows of text in it that are not to be parted."""
+    """The rows of text in it that must not be cut."""
     for widget in inside.findChildren(QWidget):
         if not widget.isVisible() or isinstance(widget.parentWidget(), pg.PlotWidget):
             continue
@@ -106,7 +106,7 @@ def _lines_of(label: Label) -> Rows:
 
 
 def scroll_to(widget: QWidget) -> None:
-    """Bring it into view where it lies in something that scrolls."""
+    """Bring it into view if it lies in a scroll area."""
     above = widget.parentWidget()
     while above is not None:
         if isinstance(above, QScrollArea):

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QSplitter, QVBoxLayout, QWidget
 
 Part = QWidget | QLayout | None
-"""None: a stretch that takes the room that is left."""
+"""None: a stretch that fills the remaining room."""
 Margins = tuple[int, int, int, int]
 """Left, top, right, bottom."""
 NO_MARGINS = (0, 0, 0, 0)
@@ -19,10 +19,8 @@ def stacked(
     margins: Margins | None = None,
     spacing: int | None = None,
 ) -> QVBoxLayout:
-    """The parts below one another; in `host`, or in a layout that is still to be put somewhere.
-
-    stretched: the one, or those, that take the room that is left. margins, spacing: None is the style's.
-    """
+    """The parts below one another; in `host`, or in a layout for later use. stretched: the part or parts that fill the
+    remaining room. margins, spacing: None is the style's."""
     layout = QVBoxLayout() if host is None else QVBoxLayout(host)
     _fill(layout, parts, stretched, margins, spacing)
     return layout
@@ -35,7 +33,7 @@ def beside(
     margins: Margins | None = None,
     spacing: int | None = None,
 ) -> QHBoxLayout:
-    """The same, from left to right."""
+    """The parts from left to right, otherwise as `stacked` lays them out."""
     layout = QHBoxLayout() if host is None else QHBoxLayout(host)
     _fill(layout, parts, stretched, margins, spacing)
     return layout
@@ -52,9 +50,9 @@ def _fill(
         layout.setContentsMargins(*margins)
     if spacing is not None:
         layout.setSpacing(spacing)
-    wanted = stretched if isinstance(stretched, tuple) else (stretched,)
+    growing = stretched if isinstance(stretched, tuple) else (stretched,)
     for part in parts:
-        stretch = int(any(part is each for each in wanted))
+        stretch = int(any(part is each for each in growing))
         if part is None:
             layout.addStretch(1)
         elif isinstance(part, QLayout):
@@ -64,7 +62,7 @@ def _fill(
 
 
 def divided(*parts: QWidget, shares: tuple[int, ...]) -> QSplitter:
-    """The parts from left to right, with handles between them. shares: of the width that is left."""
+    """The parts from left to right, with handles between them. shares: of the remaining width."""
     splitter = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
     for place, (part, share) in enumerate(zip(parts, shares, strict=True)):
         splitter.addWidget(part)

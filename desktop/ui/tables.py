@@ -1,4 +1,4 @@
-"""What all tables of the window share: rows that are read, chosen whole, and not written in."""
+"""Common parts of the window's tables: rows are read-only, and selected whole."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LEFT, RIGHT, CENTRE = (
     for side in (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignHCenter)
 )
 ROW_ROLE = Qt.ItemDataRole.UserRole
-"""The row itself, for who paints a cell."""
+"""The row itself, for cell painters."""
 Row = TypeVar("Row")
 
 
@@ -56,7 +56,7 @@ def style_table(table: QTableView, name: str, *, several: bool = True) -> None:
 
 
 def text_table(model: QAbstractTableModel, name: str) -> QTableView:
-    """A table of texts, a line a row, with columns as wide as these. name: as of `style_table`."""
+    """A table of one-line texts, with columns of these widths. name: as of `style_table`."""
     table = QTableView()
     table.setModel(model)
     style_table(table, name)
@@ -67,8 +67,8 @@ def text_table(model: QAbstractTableModel, name: str) -> QTableView:
 
 
 def share_room(table: QTableView, columns: Sequence[int]) -> None:
-    """These columns are equally wide in what room the others leave, as far as their texts fit; the table scrolls where
-    there is too little room for the texts."""
+    """Make these columns equally wide in the room that the others leave, as far as their texts fit; the table scrolls
+    if there is too little room for the texts."""
     header = table.horizontalHeader()
     others = sum(header.sectionSize(column) for column in range(header.count()) if column not in columns)
     room = table.viewport().width() - others
@@ -81,7 +81,7 @@ def share_room(table: QTableView, columns: Sequence[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row]):
-    """One of a table: its title, what a cell shows of a row, the title's tooltip where that says more, and the side of
+    """A column of a table: its title, the text of a cell, the title's tooltip if that explains more, and the side of
     both. icon: before a cell's text; spoken: what a screen reader reads in place of it."""
 
     title: str
@@ -93,11 +93,11 @@ class Column(Generic[Row]):
 
 
 class NamedColumn(IntEnum):
-    """A `Column` that code knows by its name, numbered from the left: title, meaning, what a cell shows, and its side;
-    perhaps what is spoken."""
+    """A `Column` that code knows by its name, numbered from the left: title, meaning, text of a cell, and its side;
+    optionally the spoken text."""
 
     english: tuple[str, str]
-    """Title and meaning; both go through `translate` where they are shown."""
+    """Title and meaning; both go through `translate` when shown."""
     text: Callable[[Any], str]
     side: Qt.AlignmentFlag
     icon: Callable[[Any], QIcon] | None
@@ -120,7 +120,7 @@ class NamedColumn(IntEnum):
 
 
 class RowsModel(QAbstractTableModel, Generic[Row]):
-    """Rows under columns. In another order, or among others, what is selected stays on its row."""
+    """Rows under columns. When rows are reordered or inserted, the selection stays on its row."""
 
     def __init__(
         self,
@@ -135,10 +135,8 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         super().__init__(parent)
         self.columns, self._tooltip, self._key = tuple(columns), tooltip, key
         self.rows: list[Row] = []
-        """What is shown."""
 
     def show(self, rows: Sequence[Row]) -> None:
-        """Show these instead."""
         keys, former_keys = self._keys(rows), self._keys(self.rows)
         if keys == former_keys:
             self.rows = list(rows)
@@ -152,8 +150,8 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         self.layoutChanged.emit()
 
     def _keys(self, rows: Sequence[Row]) -> list[object]:
-        """One for each. Equal ones, such as two messages of one moment, are kept apart by how many lie below, as new
-        rows come in at the top: if two rows moved to one place, Qt would lose sight of an index."""
+        """A unique key for each row. Equal ones, such as two messages of one moment, are distinguished by the number of
+        equal rows below, as new rows arrive at the top: if two rows moved to one place, Qt would lose an index."""
         keys = list(map(self._key, rows))
         if len(set(keys)) == len(keys):
             return keys
@@ -164,16 +162,14 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return apart[::-1]
 
     def repaint(self) -> None:
-        """Rows or palette changed."""
         if self.rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self.columns) - 1))
 
     def row(self, number: int) -> Row:
-        """As it is shown."""
         return self.rows[number]
 
     def chosen(self, view: QAbstractItemView) -> list[Row]:
-        """What is selected in a view of it, from the top down."""
+        """The selected rows of a view, from the top down."""
         return [self.row(number) for number in sorted(index.row() for index in view.selectionModel().selectedRows())]
 
     def rowCount(self, parent: Index = ROOT) -> int:
@@ -212,7 +208,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
 
 
 class PaintedCell(QStyledItemDelegate):
-    """A cell whose ground is the style's, and what is on it our own."""
+    """A cell with the style's background and our own content."""
 
     def __init__(self, theme: Theme, view: QAbstractItemView) -> None:
         super().__init__(view)
@@ -229,16 +225,16 @@ class PaintedCell(QStyledItemDelegate):
         painter.restore()
 
     def draw(self, painter: QPainter, place: QRect, row: Any, *, is_selected: bool) -> None:
-        """What is on the ground. The painter has the view's font."""
+        """Paint the content over the background. The painter has the view's font."""
         raise NotImplementedError
 
     def ink(self, *, is_selected: bool, is_faint: bool = False) -> QColor:
-        """Of texts: the ground of a selected row is the accent."""
+        """The colour of texts: the background of a selected row is the accent."""
         palette = self.theme.palette
         return palette.inverse_text if is_selected else palette.muted_text if is_faint else palette.text
 
 
 def write_line(painter: QPainter, place: QRect, text: str, colour: QColor, side: Qt.AlignmentFlag = LEFT) -> None:
-    """One line, shortened with an ellipsis where there is no room for it."""
+    """One line, shortened with an ellipsis without room for it."""
     painter.setPen(colour)
     painter.drawText(place, side, painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width()))

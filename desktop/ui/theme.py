@@ -1,5 +1,5 @@
-"""Colours: `Theme` owns the current palette, follows the system, and says when it changed. And the style: Fusion, with
-the icons of docks' title bars kept; and of tab bars with little room."""
+"""Colours: `Theme` owns the current palette, follows the system, and signals changes. And styles: Fusion with cached
+icons of docks' title bars, and one for tab bars with little room."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Style(QProxyStyle):
 
 
 class NarrowTabs(QProxyStyle):
-    """Of one tab bar: half the room beside its titles. Not of all widgets: Qt asks for metrics too often for Python."""
+    """A style for one tab bar: half the room beside its titles. Qt asks for metrics too often for a Python style of all
+    widgets."""
 
     def __init__(self, tabs: QTabBar) -> None:
         super().__init__("Fusion")
@@ -60,19 +61,19 @@ class Palette:
 
     is_dark: bool
     background: QColor
-    """Of charts and curves."""
+    """Background of charts and curves."""
     panel: QColor
-    """Of docks, bars and dialogs."""
+    """Background of docks, bars and dialogs."""
     raised: QColor
-    """Of boxes that lie on a chart: readout, tooltip, axis labels of the crosshair."""
+    """Background of boxes on a chart: readout, tooltip, axis labels of the crosshair."""
     border: QColor
     outline: QColor
-    """Of what can be clicked or typed into."""
+    """Outline of buttons and input fields."""
     grid: QColor
     text: QColor
     muted_text: QColor
     inverse_text: QColor
-    """On `up`, `down`, `accent` and the ghosts' colours."""
+    """Text on `up`, `down`, `accent` and the ghosts' colours."""
     up: QColor
     down: QColor
     volume_up: QColor
@@ -87,22 +88,21 @@ class Palette:
     gap: QColor
     accent: QColor
     focus: QColor
-    """Of the ring around the widget with keyboard focus."""
+    """The ring around the widget with keyboard focus."""
     good: QColor
     warning: QColor
     bad: QColor
     curves: tuple[QColor, ...]
     """Distinguishable in this order, also by the colour-blind."""
-    studies: tuple[QColor, ...]
-    """Of indicators: none is a candle's or a ghost's."""
+    indicators: tuple[QColor, ...]
+    """Colours of indicators, distinct from those of candles and ghosts."""
     regimes: tuple[QColor, ...]
-    """Of a calm, a trending and a volatile market: as text, and faintly behind the candles."""
+    """Colours of a calm, a trending and a volatile market: as text, and faintly behind the candles."""
 
     def candle(self, rising: bool) -> QColor:
         return self.up if rising else self.down
 
     def ghost(self, rising: bool) -> QColor:
-        """The colour of a forecast candle."""
         return self.ghost_up if rising else self.ghost_down
 
 
@@ -128,15 +128,15 @@ _MARKET_COLOURS: dict[tuple[bool, Colours], tuple[str, str, str, str]] = {
     (False, "blue-orange"): ("#1f66d1", "#b1560a", "#0a7a5e", "#b0298f"),
 }
 _DARK_CURVES = ("#5f9dff", "#f0b23e", "#4cc9a6", "#e88bb8", "#9fb4cc", "#e5703c")
-_DARK_STUDIES = ("#f0b23e", "#6cc7dd", "#b8d35a", "#c3cbd8", "#e5703c", "#c98f7a")
-_LIGHT_STUDIES = ("#985f00", "#0b7f94", "#5f7a12", "#55657a", "#c04a12", "#8a5a48")
+_DARK_INDICATORS = ("#f0b23e", "#6cc7dd", "#b8d35a", "#c3cbd8", "#e5703c", "#c98f7a")
+_LIGHT_INDICATORS = ("#985f00", "#0b7f94", "#5f7a12", "#55657a", "#c04a12", "#8a5a48")
 _DARK_REGIMES = ("#8fa3c4", "#3fc1d9", "#f0a63e")
 _LIGHT_REGIMES = ("#5d7196", "#0a7f96", "#a86400")
 _LIGHT_CURVES = ("#2166e0", "#985f00", "#0a7d60", "#b03a7c", "#55657a", "#c04a12")
 
 
 def build_palette(is_dark: bool, colours: Colours, *, is_swapped: bool = False) -> Palette:
-    """The palette for a scheme and a pair of market colours; swapped, what rises has the colour of what falls."""
+    """The palette for a scheme and a pair of market colours; swapped, rising and falling exchange their colours."""
 
     def shade(dark: str, light: str) -> QColor:
         return QColor(dark if is_dark else light)
@@ -174,13 +174,13 @@ def build_palette(is_dark: bool, colours: Colours, *, is_swapped: bool = False) 
         warning=shade("#e6ac3c", "#8f5f00"),
         bad=shade("#f7758a", "#c4243f"),
         curves=tuple(map(shade, _DARK_CURVES, _LIGHT_CURVES)),
-        studies=tuple(map(shade, _DARK_STUDIES, _LIGHT_STUDIES)),
+        indicators=tuple(map(shade, _DARK_INDICATORS, _LIGHT_INDICATORS)),
         regimes=tuple(map(shade, _DARK_REGIMES, _LIGHT_REGIMES)),
     )
 
 
 def qt_palette(palette: Palette) -> QPalette:
-    """The same colours for Qt's own widgets in the Fusion style."""
+    """The palette's colours for Qt's own widgets in the Fusion style."""
     result = QPalette(palette.panel)
     roles = QPalette.ColorRole
     for role, colour in (
@@ -224,14 +224,14 @@ class Follower(QObject):
     def __init__(self, owner: QObject, signal: SignalInstance, action: Callable[..., object]) -> None:
         super().__init__(owner)
         self._action = action
-        signal.connect(self._follow)
+        signal.connect(self._on_signal)
 
-    def _follow(self, *arguments: object) -> None:
+    def _on_signal(self, *arguments: object) -> None:
         self._action(*arguments)
 
 
 class Theme(QObject):
-    """Which palette holds now. Widgets read `palette` when they paint, or take colours from it by `follow`."""
+    """Owns the current palette. Widgets read `palette` when they paint, or set colours by `follow`."""
 
     changed = Signal(object)
     """Palette: the new one."""
@@ -247,25 +247,24 @@ class Theme(QObject):
         self.palette = build_palette(self._wants_dark(), self.colours)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._refresh)
 
-    def follow(self, owner: QObject, take: Callable[[Palette], object]) -> None:
-        """Have the palette's colours taken, now and whenever they change, while the owner lives."""
-        take(self.palette)
-        Follower(owner, self.changed, take)
+    def follow(self, owner: QObject, apply: Callable[[Palette], object]) -> None:
+        """Apply the palette's colours, now and whenever they change, while the owner lives."""
+        apply(self.palette)
+        Follower(owner, self.changed, apply)
 
     def set_mode(self, mode: Mode) -> None:
-        """Follow the system, or hold to dark or light."""
+        """Follow the system, or stay dark or light."""
         self.mode = mode
         if self._application is not None:
             _request_scheme(mode)
         self._refresh()
 
     def set_colours(self, colours: Colours, *, is_swapped: bool = False) -> None:
-        """Choose the colours of rising and falling candles."""
         self.colours, self._is_swapped = colours, is_swapped
         self._refresh()
 
     def apply_to(self, application: QApplication) -> None:
-        """Make the whole application wear the theme: Fusion style, colour scheme, Qt palette."""
+        """Apply the theme to the whole application: Fusion style, colour scheme, Qt palette."""
         self._application = application
         if not isinstance(application.style(), Style):
             application.setStyle(Style())

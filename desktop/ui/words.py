@@ -56,5 +56,5 @@ def word(value: Disease | ForecastMode | Quantity | Regime | Severity) -> str:
 
 
 def with_venue(market: str, venue: str) -> str:
-    """A market's name, or its interval, with where its candles are from: ``1h on Binance``, ``1h from a file``."""
+    """A market's name, or its interval, with the source of its candles: ``1h on Binance``, ``1h from a file``."""
     return translate("Words", _WITH_VENUE.get(venue, _WITH_EXCHANGE)).format(market, venue_name(venue))

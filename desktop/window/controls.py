@@ -28,13 +28,13 @@ _ICON_SIZE = 20
 RESUME = QT_TRANSLATE_NOOP("Actions", "&Resume")
 """The text of `Pause` while training is paused."""
 PAUSING, RESUMING = QT_TRANSLATE_NOOP("Actions", "Pausing…"), QT_TRANSLATE_NOOP("Actions", "Resuming…")
-"""Its text until the trainer has answered."""
+"""The text of `Pause` until the trainer has answered."""
 _RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
 _STARTING = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
 _WHILE_AT_WORK = (ActionId.STOP, ActionId.FREE_DEVICE, ActionId.FREE_DEVICE_SHORT, ActionId.FREE_DEVICE_LONG)
 _WHILE_RUNNING = (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT)
 _WHILE_LEARNING = (ActionId.PAUSE, ActionId.STEP_ONCE)
-"""Of those, the ones without effect once there is nothing left to learn."""
+"""Actions without effect once there is nothing left to learn."""
 _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
 
 
@@ -45,7 +45,7 @@ class TrainingInputs(QWidget):
     learning_rate_changed = Signal(float)
     clip_norm_changed = Signal(float)
     duty_changed = Signal(int)
-    """In percent: when the slider is released, or moved by a key or the wheel."""
+    """Percent, when the slider is released, or moved by a key or the wheel."""
     refused = Signal(str)
     """Why a typed number is refused: the former one stays in force."""
 
@@ -90,7 +90,7 @@ class TrainingInputs(QWidget):
         self.duty.valueChanged.connect(self._on_duty)
 
     def show_values(self, learning_rate: float, clip_norm: float) -> None:
-        """Show what holds now. An input in which the user is typing is left alone."""
+        """Show the current values. An input in which the user is typing is not changed."""
         for box, value in ((self.learning_rate, learning_rate), (self.clip_norm, clip_norm)):
             is_typing = box.hasFocus() and box.lineEdit().isModified()
             if is_typing or math.isclose(box.value(), value, rel_tol=1e-6):
@@ -100,7 +100,7 @@ class TrainingInputs(QWidget):
             box.blockSignals(False)
 
     def show_rate_now(self, learning_rate: float | None) -> None:
-        """Show the rate of the newest step beside the box where it is another. None: nothing is known."""
+        """Show the rate of the newest step beside the box if it differs. None: unknown."""
         is_other = learning_rate is not None and not math.isclose(
             learning_rate, self.learning_rate.value(), rel_tol=0.01
         )
@@ -109,7 +109,7 @@ class TrainingInputs(QWidget):
             self.rate_now.setText(translate("Panels", "now {0}").format(readable_decimal(learning_rate)))
 
     def show_duty(self, percent: int) -> None:
-        """Show the share of the time that holds now. A slider that is being dragged is left alone."""
+        """Show the current share of the time. A slider that is being dragged is not changed."""
         if self.duty.isSliderDown():
             return
         self.duty.blockSignals(True)
@@ -130,9 +130,8 @@ class TrainingInputs(QWidget):
         label.setToolTip(
             translate(
                 "Panels",
-                "Rate of the newest step: still warming up, or changed by the schedule,\nwhich halves it where "
-                "learning did harm if it is adaptive. A model of several\nmarkets learns at a higher rate: up to four "
-                "times the setting.",
+                "Rate of the newest step: still warming up, or changed by the schedule\n(adaptive: halved after "
+                "harmful learning). A model of several\nmarkets learns at up to four times the setting.",
             )
         )
         label.hide()
@@ -174,8 +173,8 @@ class TrainingInputs(QWidget):
         return box
 
 
-class TrainingOffer(QObject):
-    """Follows the state, from its first look on."""
+class TrainingActions(QObject):
+    """Enables the training actions that the state allows, and sets the text of Pause."""
 
     def __init__(self, state: RunState, actions: ActionRegistry, parent: QObject) -> None:
         super().__init__(parent)
@@ -184,14 +183,14 @@ class TrainingOffer(QObject):
         state.status_changed.connect(self._on_status)
         state.run_changed.connect(self._on_status)
         for signal in (state.feed_changed, state.jobs_changed, state.forecast_changed):
-            signal.connect(self._offer)
+            signal.connect(self._update_enabled)
         self._on_status()
 
     def _on_status(self) -> None:
-        self._offer()
+        self._update_enabled()
         self._present_pause()
 
-    def _offer(self) -> None:
+    def _update_enabled(self) -> None:
         state = self._state.trainer_state
         is_resting, is_starting = state in _RESTING, state in _STARTING
         self._actions[ActionId.START].setEnabled(is_resting)
@@ -202,7 +201,7 @@ class TrainingOffer(QObject):
             self._actions[action_id].setEnabled(not is_resting and not is_starting and not is_idle)
 
     def _present_pause(self) -> None:
-        shown = (self._state.trainer_state is TrainerState.PAUSED, self._state.pause_asked)
+        shown = (self._state.trainer_state is TrainerState.PAUSED, self._state.pause_requested)
         if shown == self._shown:
             return
         self._shown = shown
@@ -236,14 +235,14 @@ def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
     return bar
 
 
-def keep_room_for_resume(bar: QToolBar, actions: ActionRegistry) -> None:
+def reserve_width_for_resume(bar: QToolBar, actions: ActionRegistry) -> None:
     """Reserve the width of its longest text for `Pause`. Call it once the actions have icons."""
     button = bar.widgetForAction(actions[ActionId.PAUSE])
     if isinstance(button, QToolButton):
-        follow_interface_size(button, partial(_keep_room, button))
+        follow_interface_size(button, partial(_reserve_width, button))
 
 
-def _keep_room(button: QToolButton) -> None:
+def _reserve_width(button: QToolButton) -> None:
     button.ensurePolished()
     metrics = button.fontMetrics()
     texts = (translate("Actions", text).replace("&", "") for text in (RESUME, PAUSING, RESUMING))

@@ -1,4 +1,4 @@
-"""The strip in the corner of the menu bar: what the machine has to do."""
+"""The strip in the corner of the menu bar: the machine's load."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from desktop.ui.formatting import MISSING, format_percent
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import follow_interface_size
 from desktop.ui.panel_base import colour_text, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.stacks import beside
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
 _HOT_C = 87.0
-"""Where NVIDIA's GPUs begin to slow down, by their data sheets 87 to 93."""
+"""NVIDIA's GPUs begin to slow down here, by their data sheets at 87 to 93."""
 _FULL = 0.92
 
 
 class MachineStrip(QWidget):
-    """One text for each GPU, then cores and memory; in the colour of a warning where one is hot or full."""
+    """One text for each GPU, then cores and memory; in the colour of a warning if one is hot or full."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class MachineStrip(QWidget):
             self.setMinimumWidth(0)
         for label, (text, meaning, is_warning) in zip(self.labels, parts, strict=True):
             set_text(label, text)
-            label.setToolTip(paragraphs(meaning))
+            set_tooltip(label, meaning)
             palette = self._theme.palette
             colour_text(label, palette.warning if is_warning else palette.muted_text)
         self._fit()
@@ -63,8 +63,8 @@ class MachineStrip(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """A menu bar looks at the size of its corner only when that is shown. It never gets narrower: numbers that
-        change would else move their neighbours."""
+        """Show it again, as a menu bar reads its corner's size only then. It never gets narrower, so that changing
+        numbers do not move their neighbours."""
         wanted = self.sizeHint().width()
         if wanted > self.minimumWidth() or self.width() < wanted:
             self.setMinimumWidth(wanted)
@@ -78,7 +78,7 @@ class MachineStrip(QWidget):
 
 
 def _parts(reading: MachineReading) -> Iterator[tuple[str, str, bool]]:
-    """Text, what it means, and whether it is a reason to look."""
+    """Text, its meaning, and whether it is a warning."""
     for number, gpu in enumerate(reading.gpus):
         yield _of_gpu(
             gpu, translate("Panels", "GPU {0}").format(number) if len(reading.gpus) > 1 else translate("Panels", "GPU")

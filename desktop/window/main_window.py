@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
@@ -18,9 +19,7 @@ from core.storage.folder import DataFolder
 from core.training.commands import ApplyDeletions, SaveCheckpoint, SetDevice, SetPaused, StepOnce
 from desktop.actions import ActionId, ActionRegistry, menu_actions
 from desktop.dialogs.documentation import open_documentation
-from desktop.dialogs.market import AskMarket, MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog
-from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.shortcuts import ShortcutsDialog, chart_gestures, shortcut_lines
 from desktop.layouts.arrangements import (
     COMPARE,
@@ -35,9 +34,9 @@ from desktop.layouts.arrangements import (
     size,
 )
 from desktop.layouts.menu import LayoutMenu
-from desktop.layouts.on_screen import FullScreen
 from desktop.layouts.pages import Pages
 from desktop.layouts.store import LayoutStore
+from desktop.layouts.window_size import FullScreen
 from desktop.notifications.messages import DesktopMessages
 from desktop.services.market_choice import MarketChoice
 from desktop.state.checkpoint_source import CheckpointSource
@@ -50,12 +49,16 @@ from desktop.ui.scrolling import scroll_to
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Mode, Theme
 from desktop.ui.translation import translate
-from desktop.window.controls import TrainingInputs, TrainingOffer, keep_room_for_resume, make_tool_bar
+from desktop.window.controls import TrainingActions, TrainingInputs, make_tool_bar, reserve_width_for_resume
 from desktop.window.machine_strip import MachineStrip
-from desktop.window.notices import NoticeWriter
 from desktop.window.panels import Panels, in_docks
 from desktop.window.rates import TrainingRates
+from desktop.window.state_notices import NoticeWriter
 from desktop.window.status_bar import StatusPanel
+
+if TYPE_CHECKING:
+    from desktop.dialogs.market import AskMarket, MarketDialog
+    from desktop.dialogs.preferences import PreferencesDialog
 
 _THEME_ACTIONS: dict[Mode, ActionId] = {
     "system": ActionId.THEME_SYSTEM,
@@ -66,14 +69,14 @@ _MOST_SKIPPED = 100
 
 
 class MainWindow(QMainWindow):
-    """Shows the state. What the user asks for leaves as a signal; it starts, stops and stores nothing."""
+    """Shows the state. The user's requests leave as signals; it starts, stops and stores nothing."""
 
     command_requested = Signal(object)
     """TrainerCommand"""
     start_requested = Signal()
     stop_requested = Signal()
     try_again_requested = Signal()
-    """Connect to the exchange again, now."""
+    """Reconnect to the exchange now."""
     closing = Signal()
     """The window is being closed; its layout has been saved."""
 
@@ -97,7 +100,7 @@ class MainWindow(QMainWindow):
         self._data_folder, self._layout_store = data_folder, layout_store
         self.chart, self.banner = chart, banner
         self.ask_market: AskMarket | None = None
-        """Asks an exchange whether it has a market that was typed."""
+        """Asks an exchange whether it has a typed market."""
         self.messages = DesktopMessages(self)
         self.panels = Panels(state, theme, source, settings, LogBook(DataFolder(data_folder).logs), self)
         self.docks = in_docks(self, self.panels.titled())
@@ -105,12 +108,12 @@ class MainWindow(QMainWindow):
         toggles = {action_id: dock.toggleViewAction() for action_id, dock in self.docks.items()}
         actions = ActionRegistry(menu_actions(), self, theme, toggles)
         self.shell = Shell(self, settings, actions, banner)
-        """For the controllers of chart, checkpoints, jobs and notifications."""
+        """Services for the controllers of chart, checkpoints, jobs and notifications."""
         chosen = settings.current
         self.inputs = TrainingInputs(
             chosen.training.learning_rate, chosen.gradients.clip_norm, chosen.training.duty_percent
         )
-        self._rates = TrainingRates(self.inputs, settings, state, banner, self)
+        self._rates = TrainingRates(self.inputs, settings, state, banner, self.command_requested.emit, self)
         self.status = StatusPanel(state, theme)
         self._refresher = Refresher(self)
         self._build()
@@ -124,7 +127,7 @@ class MainWindow(QMainWindow):
         self._connect(source)
         self._wire_actions()
         self._show_appearance(chosen)
-        keep_room_for_resume(self._tool_bar, actions)
+        reserve_width_for_resume(self._tool_bar, actions)
         FullScreen(self, actions[ActionId.FULL_SCREEN])
         self._follow_state()
         chart.setFocus()
@@ -137,18 +140,18 @@ class MainWindow(QMainWindow):
         return self._refresher.has_stale_panels
 
     def show_dock(self, action_id: ActionId) -> None:
-        """Open a dock and bring it before those that share its place."""
+        """Open a dock, in front of docks in the same place."""
         self.docks[action_id].show()
         self.docks[action_id].raise_()
 
     def show_incident(self, incident: Incident) -> None:
-        """Select it in its panel."""
+        """Select the incident in its panel."""
         self.show_dock(ActionId.SHOW_INCIDENTS)
         self.panels.incidents.refresh()
         self.panels.incidents.select(incident)
 
     def show_checkpoint(self, checkpoint_id: str) -> None:
-        """Select it in the checkpoint browser."""
+        """Select the checkpoint in the browser."""
         self.show_dock(ActionId.SHOW_CHECKPOINTS)
         self.panels.checkpoints.reveal(checkpoint_id)
 
@@ -167,12 +170,16 @@ class MainWindow(QMainWindow):
 
     def open_market(self) -> MarketDialog:
         """Ask for another market."""
+        from desktop.dialogs.market import MarketDialog  # noqa: PLC0415 - after the first paint
+
         dialog = MarketDialog(self._settings.current.market, self, ask=self.ask_market)
         dialog.chosen.connect(self._market_choice.choose)
         return open_dialog(dialog)
 
     def open_preferences(self) -> PreferencesDialog:
         """Ask for other settings."""
+        from desktop.dialogs.preferences import PreferencesDialog  # noqa: PLC0415 - after the first paint
+
         dialog = PreferencesDialog(self._settings.current, self)
         dialog.applied.connect(self._settings.change)
         return open_dialog(dialog)
@@ -185,7 +192,7 @@ class MainWindow(QMainWindow):
         self.arrange(EVERYTHING)
 
     def arrange(self, arrangement: Arrangement) -> None:
-        """Put the panels where they belong for a purpose."""
+        """Arrange the panels for a purpose."""
         self._leave_page()
         arrange(self, self.docks, arrangement)
 
@@ -229,6 +236,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(middle)
         self.shell.actions.fill_menu_bar(self.menuBar())
         self.machine = MachineStrip(self._theme)
+        self.machine.setParent(self.menuBar())  # the next line does it too, but without telling PySide
         self.menuBar().setCornerWidget(self.machine, Qt.Corner.TopRightCorner)
         self._tool_bar = make_tool_bar(self.shell.actions, self.inputs)
         self.addToolBar(self._tool_bar)
@@ -242,7 +250,6 @@ class MainWindow(QMainWindow):
     def _connect(self, source: CheckpointSource) -> None:
         panels, banner, settings = self.panels, self.banner, self._settings
         settings.changed.connect(self._show_appearance)
-        self._rates.command_requested.connect(self.command_requested)
         panels.gradients.card.recovery_requested.connect(self._rates.recover)
         panels.feed.try_again_requested.connect(self.try_again_requested)
         panels.feed.venue_requested.connect(self._market_choice.choose_venue)
@@ -255,7 +262,7 @@ class MainWindow(QMainWindow):
         source.trouble.connect(banner.notify_storage_error)
 
     def _leave_page(self) -> None:
-        """The docks are about to have other places."""
+        """Return to the chart's page, as the docks are about to move."""
         self.pages.show_first(restores_docks=False)
 
     def _apply_deletions(self) -> None:
@@ -276,7 +283,7 @@ class MainWindow(QMainWindow):
             on_recovery=self._rates.recover,
             parent=self,
         )
-        TrainingOffer(self._state, self.shell.actions, self)
+        TrainingActions(self._state, self.shell.actions, self)
 
     def _wire_actions(self) -> None:
         ids, actions, send = ActionId, self.shell.actions, self.command_requested.emit
@@ -304,19 +311,22 @@ class MainWindow(QMainWindow):
             }
         )
         jobs = (ids.IMPORT_CANDLES, ids.FETCH_HISTORY, ids.PRETRAIN, ids.EVALUATE, ids.SHARE_RUN)
+        self.panels.accuracy.links.chosen.connect(
+            lambda anchor: open_documentation(self, self.banner, "glossary.md", anchor)
+        )
         self.panels.jobs.offer([actions[action_id] for action_id in jobs])
         for dock in self.docks.values():
             DockToggle(dock)
 
     def _pause(self, *, is_paused: bool) -> None:
-        self._state.ask_pause(is_paused)
+        self._state.request_pause(is_paused)
         self.command_requested.emit(SetPaused(is_paused))
 
     def _list_shortcuts(self) -> None:
         open_dialog(ShortcutsDialog((*shortcut_lines(ActionId), *chart_gestures()), self))
 
     def _open_data_folder(self) -> None:
-        """In the desktop's file manager; without one the banner names the folder."""
+        """Open it in the desktop's file manager; without one the banner names the folder."""
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):
             words = translate("Window", "No file manager responded. The data folder is {0}.")
             self.banner.notify(words.format(self._data_folder), key="data folder", is_answer=True)

@@ -13,7 +13,7 @@ from core.logs.reading import LogBook
 from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.panel import CheckpointsPanel
-from desktop.dialogs.setting_words import with_change
+from desktop.dialogs.setting_texts import with_change
 from desktop.jobs.panel import JobsPanel
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.best_checkpoint import BestCheckpointPanel
@@ -33,7 +33,7 @@ from desktop.ui.translation import translate
 
 
 class Panels(QObject):
-    """Those that show settings follow them, and change them."""
+    """The panels of all docks. Those that show settings follow and change them."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class Dock(QDockWidget):
 
 
 def in_docks(window: QMainWindow, panels: Mapping[ActionId, tuple[str, Panel]]) -> dict[ActionId, QDockWidget]:
-    """By the action that shows it. panels: title and panel. A hidden panel is stale when it is shown again."""
+    """Docks by the action that shows them. panels: title and panel. A hidden panel is stale when it is shown again."""
     docks: dict[ActionId, QDockWidget] = {}
     for action_id, (title, panel) in panels.items():
         dock = Dock(title, window)

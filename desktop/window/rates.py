@@ -1,20 +1,20 @@
-"""Learning rate, clip threshold and share of the time: one value in inputs, settings and trainer. And the way back
-from values that let a model diverge."""
+"""Learning rate, clip threshold and share of the time: one value in inputs, settings and trainer. And the recovery from
+values with which a model diverged."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from core.domain.diagnosis import DivergenceRecovery, SettingChange
 from core.domain.events import Severity
 from core.settings.tree import Settings
-from core.training.commands import RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate
+from core.training.commands import SETTING_COMMANDS, RestoreCheckpoint, TrainerCommand
 from core.training.online.trainer_spec import rate_factor
-from desktop.dialogs.setting_words import setting, with_change
+from desktop.dialogs.setting_texts import setting, with_change
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.state.training_words import cannot_go_back
@@ -25,31 +25,28 @@ from desktop.window.controls import TrainingInputs
 
 _REFUSED = "refused input"
 _RESTORED = "restored"
-"""Of the notice that a checkpoint was restored, which replaces the one that it was requested."""
+"""Key of the notice of a restored checkpoint, which replaces the notice of the request."""
 _RATE = ("training", "learning_rate")
-_COMMANDS = {
-    _RATE: SetLearningRate,
-    ("gradients", "clip_norm"): SetClipNorm,
-    ("training", "duty_percent"): SetDuty,
-}
-"""The command that sets a value in the trainer, by the setting's group and name."""
 
 
 class TrainingRates(QObject):
-    """Sends the trainer what the settings say, from wherever they were changed.
+    """Sends the settings to the trainer, wherever they were changed.
 
-    A model of several markets learns at a higher rate than that of the settings, which is for one (`rate_factor`). The
-    inputs show the setting; `recover` is given the rate that the trainer uses.
+    A model of several markets learns at a higher rate than the settings', which is for one (`rate_factor`). The inputs
+    show the setting; `recover` receives the rate that the trainer uses.
     """
 
-    command_requested = Signal(object)
-    """TrainerCommand"""
-
     def __init__(
-        self, inputs: TrainingInputs, settings: SettingsStore, state: RunState, banner: Banner, parent: QObject
+        self,
+        inputs: TrainingInputs,
+        settings: SettingsStore,
+        state: RunState,
+        banner: Banner,
+        send: Callable[[TrainerCommand], object],
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._state = state
+        self._state, self._send = state, send
         self._inputs, self._settings, self._banner = inputs, settings, banner
         self._shown = settings.current
         inputs.learning_rate_changed.connect(lambda rate: self._choose("training", "learning_rate", rate))
@@ -62,8 +59,8 @@ class TrainingRates(QObject):
 
     def recover(self, recovery: DivergenceRecovery) -> None:
         """Revert the settings with which the model diverged, and restore the checkpoint from before. Unchanged values
-        are sent too: the trainer may use lower ones, after a rollback. Without a trainer that answers nothing is done,
-        and the banner says so."""
+        are sent too: the trainer may use lower ones, after a rollback. Without an answering trainer only the banner
+        reports that."""
         if recovery.checkpoint_id is not None and not self._state.has_answering_trainer:
             self._banner.notify(cannot_go_back(self._state), Severity.ERROR, _RESTORED, is_answer=True)
             return
@@ -72,7 +69,7 @@ class TrainingRates(QObject):
             step = format_count(recovery.checkpoint_step or 0)
             words = translate("Window", "Going back to step {0}…").format(step)
             self._banner.notify(words, key=_RESTORED, is_answer=True)
-            self.command_requested.emit(RestoreCheckpoint(recovery.checkpoint_id, recovery.changes))
+            self._send(RestoreCheckpoint(recovery.checkpoint_id, recovery.changes))
 
     def _change(self, changes: Sequence[SettingChange]) -> None:
         after = before = self._settings.current
@@ -81,10 +78,10 @@ class TrainingRates(QObject):
         self._settings.change(after)
         for change in changes:
             if setting(before, change.group, change.name) == change.value:
-                self._send(change.group, change.name, change.value)
+                self._send_setting(change.group, change.name, change.value)
 
     def _as_set(self, change: SettingChange) -> SettingChange:
-        """With the learning rate of a single market."""
+        """A change in the settings' terms: with the learning rate for a single market."""
         is_rate = (change.group, change.name) == _RATE
         return replace(change, value=float(change.value) / self._factor) if is_rate else change
 
@@ -97,7 +94,7 @@ class TrainingRates(QObject):
 
     def _on_status(self) -> None:
         status = self._state.status
-        if status is not None and not self._state.is_starting:  # what is typed meanwhile will be in force
+        if status is not None and not self._state.is_starting:  # values typed meanwhile will be in force
             self._inputs.show_values(status.learning_rate / self._factor, status.clip_norm)
         self._inputs.show_rate_now(None if status is None else self._state.learning_rate)
 
@@ -108,15 +105,15 @@ class TrainingRates(QObject):
         rates = (settings.training.learning_rate, settings.gradients.clip_norm)
         if rates != (before.training.learning_rate, before.gradients.clip_norm):
             self._inputs.show_values(*rates)
-        for group, name in _COMMANDS:
+        for group, name in SETTING_COMMANDS:
             if setting(settings, group, name) != setting(before, group, name):
-                self._send(group, name, setting(settings, group, name))
+                self._send_setting(group, name, setting(settings, group, name))
 
-    def _send(self, group: str, name: str, value: Any) -> None:
-        command = _COMMANDS.get((group, name))
+    def _send_setting(self, group: str, name: str, value: Any) -> None:
+        command = SETTING_COMMANDS.get((group, name))
         if command is not None:
             in_use = value * self._factor if (group, name) == _RATE else value
-            self.command_requested.emit(command(in_use))
+            self._send(command(in_use))
 
     @property
     def _factor(self) -> float:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
-from core.domain.events import JobProgress, TrainerState, TrainerStatus
+from core.domain.events import JobProgress, MarketStatus, TrainerState
 from core.domain.plain_text import plain
 from core.market.feeds.base import FeedState
 from core.market.shown_names import shown_symbol
@@ -21,7 +21,7 @@ from desktop.state.training_words import ending_words, is_finished
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_number
 from desktop.ui.icons import Dot, tabular
 from desktop.ui.panel_base import Panel, colour_text, set_text
-from desktop.ui.plain_text import ElidedLabel, Label, paragraphs
+from desktop.ui.plain_text import ElidedLabel, Label, set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -53,7 +53,7 @@ _PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
 
 
 class JobBar(QWidget):
-    """Shows the oldest work of a list; hidden while there is none. `clicked`: all of them are wanted."""
+    """Shows the oldest job of a list; hidden without one. `clicked`: show all jobs."""
 
     clicked = Signal()
 
@@ -86,7 +86,7 @@ class JobBar(QWidget):
         left = job.seconds_left
         self._left.setText("" if left is None else translate("Jobs", "{0} left").format(format_duration(left)))
         lines = [*(self._describe(each) for each in jobs), translate("Jobs", "Click for the list of jobs.")]
-        self.setToolTip(paragraphs("\n".join(lines)))
+        set_tooltip(self, "\n".join(lines))
         self.show()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -126,8 +126,8 @@ class Facts(QWidget):
 
 
 class StatusPanel(Panel):
-    """Feed, trainer, step, loss, the answers to three questions, device, and the work under way. Where there is no room
-    for all, the device goes first, then loss and step, and then the ends of sentences."""
+    """Feed, trainer, step, loss, the answers to three questions, device, and the running jobs. Without room for all,
+    the device is hidden first, then loss and step, and then the ends of sentences."""
 
     def __init__(self, state: RunState, theme: Theme) -> None:
         super().__init__(theme)
@@ -172,15 +172,16 @@ class StatusPanel(Panel):
             loss_of = translate(
                 "Panels", "Training loss, averaged over the newest 50 steps of all markets learned from"
             )
-        self.loss.setToolTip(paragraphs(loss_of))
-        self._show_answers(None if status is None else self._answers(status))
+        set_tooltip(self.loss, loss_of)
+        shown = self._state.market_status
+        self._show_answers(None if shown is None else self._answers(shown))
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else ""
         set_text(self.device, device or MISSING)
         self._fit()
 
     def _fit(self) -> None:
-        """The feed and the work under way have all their words as long as something less important can go for them."""
+        """Show the feed and the running job in full as long as something less important can be hidden."""
         always = [part for part in self._parts if part not in self._first_dropped and not part.isHidden()]
         left, _, right, _ = _MARGINS_PX
         needed = left + right + sum(_room_for(part) for part in (*always, *self._first_dropped)) - _SPACING_PX
@@ -188,7 +189,7 @@ class StatusPanel(Panel):
             part.setVisible(needed <= self.width())
             needed -= 0 if needed <= self.width() else _room_for(part)
 
-    def _answers(self, status: TrainerStatus) -> Answers:
+    def _answers(self, status: MarketStatus) -> Answers:
         has_ended, has_diverged = bool(ending_words(self._state)), self._state.has_diverged
         accuracy = with_share_shown(status.accuracy, self._state)
         return answers_of(accuracy, status.online, has_ended=has_ended, has_diverged=has_diverged)
@@ -205,7 +206,7 @@ class StatusPanel(Panel):
             if answers is not None and answer is not None:
                 word = f"{answer.name} {answer.found.value}"
                 set_text(label, of_market + word if label is self.answers[0] else word)
-                label.setToolTip(paragraphs(f"{of_market}{answer.text}.\n{answer.meaning}"))
+                set_tooltip(label, f"{of_market}{answer.text}.\n{answer.meaning}")
                 label.setAccessibleName(of_market + answer.text)
                 colour_text(label, answers.colour(answer, self.palette_now))
 
@@ -218,7 +219,7 @@ class StatusPanel(Panel):
         self._dot.show_colour(state_colour(feed.state, palette))
         sentence = feed.sentence_at(self._state.clock.now_ms())
         set_text(self.feed, in_one_line(feed.state, sentence))
-        self.feed.setToolTip(paragraphs(sentence))
+        set_tooltip(self.feed, sentence)
 
     def _trainer_words(self, trainer_state: TrainerState | None) -> str:
         failure = self._state.failure
@@ -226,8 +227,8 @@ class StatusPanel(Panel):
             return translate("Panels", _PAUSED_BY_BREAKER)
         if trainer_state is TrainerState.CATCHING_UP and self._is_caught_up():
             return translate("Panels", _CAUGHT_UP)
-        if self._state.pause_asked is not None:
-            return translate("Actions", PAUSING if self._state.pause_asked else RESUMING)
+        if self._state.pause_requested is not None:
+            return translate("Actions", PAUSING if self._state.pause_requested else RESUMING)
         if is_finished(self._state):
             return translate("Panels", _FINISHED)
         if trainer_state in _AT_WORK and self._is_waiting():
@@ -241,8 +242,8 @@ class StatusPanel(Panel):
         return translate("Panels", _TRAINER_WORDS[trainer_state])
 
     def _is_waiting(self) -> bool:
-        """Whether no candle can come, and none is being learned from. The trainer reports its state with candles only,
-        so its last report stays while the exchange is unreachable."""
+        """Whether no candle can arrive, and none is being learned. The trainer reports its state with candles only, so
+        its last report stays while the exchange is unreachable."""
         feed, status = self._state.feed, self._state.status
         if self._state.is_on_break or feed is None or feed.state not in _SILENT or self._state.jobs.find(JOB_ID):
             return False
@@ -259,5 +260,5 @@ class StatusPanel(Panel):
 
 
 def _room_for(part: QWidget) -> int:
-    """For all of it, with the gap beside it."""
+    """The width of all parts, with the gap beside them."""
     return part.sizeHint().expandedTo(part.minimumSize()).width() + _SPACING_PX

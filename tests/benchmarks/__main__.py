@@ -1,4 +1,5 @@
-"""For developers: how fast the chart, the browser, the history and the record are. Training: `ghostcandle bench train`.
+"""For developers: how fast training, the chart, the start, the browser, the history and the record are; and the
+window's memory.
 
 python -m tests.benchmarks COMMAND [--json]
 """
@@ -14,7 +15,6 @@ import click
 from core.domain.clock import SystemClock
 from core.settings.tree import Settings
 from desktop.app.interpreter import freeze_imports
-from desktop.commands.bench import read_numbers
 from desktop.commands.options import print_json
 from tests.benchmarks.browser import measure_browser
 from tests.benchmarks.chart.report import print_report
@@ -22,7 +22,11 @@ from tests.benchmarks.chart.rig import MeasureError, application
 from tests.benchmarks.chart.run import HOSTS, measure_chart
 from tests.benchmarks.chart.while_training import Host, measure_frames
 from tests.benchmarks.history import measure_history
+from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.record import measure_record
+from tests.benchmarks.start import measure_start
+from tests.benchmarks.tables import read_numbers
+from tests.benchmarks.training.command import train
 
 _SIZES = "1000,10000,100000,1000000"
 _SECONDS = click.FloatRange(1.0, 120.0)
@@ -33,6 +37,9 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object
 def benchmarks() -> None:
     """Measure on this machine, with nothing else running. Progress is written to stderr."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+
+benchmarks.add_command(train)
 
 
 @benchmarks.command()
@@ -72,7 +79,33 @@ def frames(host: Host, seconds: float) -> None:
 
 
 @benchmarks.command()
-@click.option("--rows", type=click.IntRange(100, 1_000_000), default=100_000, show_default=True, help="Checkpoints.")
+@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True)
+@_as_json
+def start(repeats: int, as_json: bool) -> None:
+    """The window's first paint: from exec on, with an empty data folder."""
+    measured = measure_start(repeats)
+    if as_json:
+        print_json(measured)
+        return
+    wall_s, cpu_s, modules = (measured[name] for name in ("wall_s", "cpu_s", "modules"))
+    click.echo(f"Painted after {wall_s:.2f} s, {cpu_s:.2f} of a core, with {modules:,} modules.")
+
+
+@benchmarks.command()
+@click.option("--markets", type=click.IntRange(1, 100), default=10, show_default=True)
+@click.option("--seconds", type=click.FloatRange(1.0), default=60.0, show_default=True, help="Before it is read.")
+@_as_json
+def memory(markets: int, seconds: float, as_json: bool) -> None:
+    """The memory of the window's process, with so many simulated markets."""
+    measured = measure_memory(markets, seconds)
+    if as_json:
+        print_json(measured)
+        return
+    click.echo(f"{measured['rss_mb']:.0f} MB are resident, {measured['uss_mb']:.0f} of them its own.")
+
+
+@benchmarks.command()
+@click.option("--rows", type=click.IntRange(100, 1_000_000), default=10_000, show_default=True, help="Checkpoints.")
 @_as_json
 def browser(rows: int, as_json: bool) -> None:
     """The checkpoint browser over stored checkpoints, from what is typed to the painted rows."""

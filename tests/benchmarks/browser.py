@@ -27,12 +27,12 @@ from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
 
 FILTERS = (
-    "skill > 0.01 and step > 500",
-    "not (pinned or best) and coverage >= 88 %",
-    "note contains 12 or tag = kept",
+    "score > 1 and step > 500",
+    "not (pinned or best) and coverage >= 88",
+    "note like '%12%' or tags like '%kept%'",
     "periodic 1200",
 )
-SORTED_BY = ("skill", "loss", "health", "parent", "note")
+SORTED_BY = ("score", "loss", "gradients", "parent", "note")
 _REPEATS = 5
 
 
@@ -72,7 +72,7 @@ def _store(database: WindowDatabase, rows: int, clock: Clock) -> CheckpointInfo:
         device="CPU",
         parameters=1,
     )
-    record = TrainingRecord(database.db, run.run_id, runs.take_fence(run.run_id))
+    record = TrainingRecord(database.db, run.run_id, runs.acquire_fence(run.run_id))
     generator = np.random.default_rng(7)
     numbers = generator.normal(0.0, 0.02, (rows, 2)).tolist()
     with record.write():
@@ -114,7 +114,7 @@ def _shown(
     database: WindowDatabase, newest: CheckpointInfo, clock: Clock
 ) -> Iterator[tuple[CheckpointsPanel, CheckpointSource]]:
     state, theme = RunState(clock), Theme("dark")
-    ready = TrainerReady(newest.run_id, "CPU", newest.step, newest.candle_open_time_ms, None, None, 1)
+    ready = TrainerReady(newest.run_id, "CPU", newest.step, None, 1, ())
     state.apply(ready)
     state.apply(CheckpointsChanged(newest.run_id, newest))
     source = CheckpointSource(database, state, state)

@@ -14,10 +14,10 @@ import numpy as np
 from core.domain.candle import FILE_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.domain.spans import TimeSpan
-from core.market.history.exporting import export_candles
-from core.market.history.importing import HistoryWriter, plan_import
-from core.market.history.reading import read_candle_table
-from core.market.history.table import exact_floats
+from core.market.history.export import export_candles
+from core.market.history.import_plan import HistoryWriter, plan_import
+from core.market.history.read import read_candle_table
+from core.market.history.table_file import exact_floats
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 

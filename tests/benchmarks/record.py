@@ -26,7 +26,7 @@ from core.storage.candles import CandleStore
 from core.storage.checksums import Row, SealedTable
 from core.storage.database import open_database, write
 from core.storage.folder import DataFolder
-from core.storage.packing import MODES, NUMBERS, digest_of, pack_gradients, unpack_exact
+from core.storage.packing import MODES, NUMBERS, digest_of, pack_gradients, packed_scores, unpack_exact
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
 from core.storage.record_thinning import Thinner, ThinningRules
 from core.storage.record_writer import TrainingRecord
@@ -74,7 +74,7 @@ def _write_record(folder: DataFolder, candles: int, rules: RecordSettings, on_pr
             _MARKET, "made up", created_at_ms=_START_MS, seed=0, is_seeded=True,
             settings_json=json.dumps({"online": {"twin_age": 2000}}), device="none", parameters=0,
         )  # fmt: skip
-        record = TrainingRecord(db, run.run_id, runs.take_fence(run.run_id))
+        record = TrainingRecord(db, run.run_id, runs.acquire_fence(run.run_id))
         kept = max(rules.keep_detail_days * 1440, rules.keep_detail_candles) if rules.keep_detail_days else candles
         writer = _Writer(db, run.run_id, candles - kept - _THINNED_CANDLES)
         thinner = Thinner(db, record, ThinningRules(rules.keep_detail_days, rules.keep_detail_candles))
@@ -84,7 +84,7 @@ def _write_record(folder: DataFolder, candles: int, rules: RecordSettings, on_pr
             writer.write(places)
             evidence.extend(writer.first_scores(places), ForecastMode.LIVE, writer.at(places[-1]))
             with record.write():
-                record.add_evidence(evidence.take_new())
+                record.add_evidence(evidence.pop_new())
             while thinner.piece():
                 pass
             on_progress(first, candles)
@@ -116,13 +116,12 @@ class _Writer:
                 self._add(rows, SCORES, place, *self._scores(place, range(1, 2)))
             if place > 1:
                 self._add(rows, FURTHER_SCORES, place, *self._scores(place, range(2, min(place, _HORIZONS) + 1)))
-        conditions = [(self._run_id, self.at(place), 0.25, 0.5, 0.25, 0.1) for place in places]
+        conditions = [(self._run_id, self.at(place), 0.25, 0.5, 0.25) for place in places]
         with write(self._db):
             for table, sealed in rows.items():
                 self._db.conn.executemany(table.insert, sealed)
             self._db.conn.executemany(
-                "INSERT INTO conditions (run_id, origin_open_time_ms, calm, trending, volatile, novelty) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO conditions (run_id, origin_open_time_ms, calm, trending, volatile) VALUES (?, ?, ?, ?, ?)",
                 conditions,
             )
 
@@ -160,7 +159,7 @@ class _Writer:
     def _scores(self, place: int, horizons: range) -> tuple[Row, bytes | None]:
         target, at_ms = self.at(place), self.at(place + 1) + 250
         scores = [self._score(place, horizon, target, at_ms) for horizon in horizons]
-        return score_values(self._run, scores)
+        return score_values(self._run, scores, *packed_scores([scores]))
 
     def _score(self, place: int, horizon: int, target: int, at_ms: int) -> StoredScore:
         numbers = self._numbers[(place + horizon) % _PATTERNS].tolist()

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from core.benchmark.engine import measure_training
 from core.domain.clock import SystemClock
 from core.settings.tree import Settings, TrainingSettings
 from core.training.doctor.doctor import GradientDoctor
+from tests.benchmarks.training.engine import measure_training
 from tests.core.training.doctor.steps import step
 from tests.core.training.engine.rigs import REFERENCE, batch, engine
 
 pytestmark = pytest.mark.benchmark
 
 LOOSE = 1.5
-"""The limit of `ghostcandle bench train` is 1.05, on an otherwise idle machine."""
+"""The limit of `python -m tests.benchmarks train` is 1.05, on an otherwise idle machine."""
 LAYERS = 40
 
 

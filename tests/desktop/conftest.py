@@ -70,12 +70,22 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def state(clock: ManualClock) -> RunState:
-    return RunState(clock)
+    """It watches `scenario.MARKET`, whose run is known."""
+    state = RunState(clock)
+    scenario.watch(state)
+    return state
 
 
 @pytest.fixture
 def theme(qapp: object) -> Theme:
     return Theme("dark")
+
+
+@pytest.fixture
+def banner(qtbot: QtBot, theme: Theme) -> Banner:
+    banner = Banner(theme)
+    qtbot.addWidget(banner)
+    return banner
 
 
 def compose(
@@ -90,6 +100,7 @@ def compose(
     """A window that is not shown. The caller closes it."""
     QCursor.setPos(-50, -50)  # on no widget, wherever an earlier test left it
     state, theme = RunState(clock), Theme(mode)
+    scenario.watch(state)
     chart = ChartWidget(theme, clock)
     library = scenario.Library(infos)
     store, source = SettingsStore(settings or _settings(mode)), CheckpointSource(library, state)
@@ -121,6 +132,7 @@ def make_chart_bench(qtbot: QtBot, clock: ManualClock) -> MakeBench:
     def make(settings: Settings | None = None, *, is_shown: bool = True) -> Bench:
         QCursor.setPos(10, 700)  # below the window, wherever an earlier test left the mouse
         state, theme = RunState(clock), Theme("dark")
+        scenario.watch(state)
         chart, library = ChartWidget(theme, clock), scenario.Library(scenario.checkpoints())
         store = SettingsStore(settings or Settings())
         window = ChartWindow(theme, chart, store)
@@ -166,8 +178,8 @@ def fill(bench: Bench, candles: Sequence[Candle] | None = None) -> None:
         bench.state.apply(event)
     made = scenario.forecast(candles)
     bench.state.apply(made)
-    bench.state.leaderboard.take(FoundLeaderboard((scenario.RUN,), LeaderboardRequest(), scenario.leaderboard()))
-    bench.state.apply(scenario.live_feed())
+    bench.state.leaderboard.set_found(FoundLeaderboard((scenario.RUN,), LeaderboardRequest(), scenario.leaderboard()))
+    bench.state.markets.on_feed_event(bench.state.market, scenario.live_feed())
     bench.chart.set_forecast(made)
 
 

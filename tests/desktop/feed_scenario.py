@@ -48,17 +48,19 @@ def connected(state: RunState) -> None:
         (1_999_000, FeedState.CATCHING_UP, "Fetching 1,000 candles from Binance."),
         (1_997_000, FeedState.LIVE, "Receiving BTC/USDT 1m candles from Binance."),
     ):
-        state.apply(FeedStatus(feed_state, sentence, NOW_MS - ago))
+        state.markets.on_feed_event(state.market, FeedStatus(feed_state, sentence, NOW_MS - ago))
 
 
 def eventful(state: RunState) -> None:
     """Live, after an outage, a gap, a correction and five rejected messages."""
     connected(state)
     record = state.feed_record
-    state.apply(FeedStatus(FeedState.RECONNECTING, CANNOT_REACH, NOW_MS - 900_000, retry_at_ms=NOW_MS - 896_000))
+    state.markets.on_feed_event(
+        state.market, FeedStatus(FeedState.RECONNECTING, CANNOT_REACH, NOW_MS - 900_000, retry_at_ms=NOW_MS - 896_000)
+    )
     record.add_report(MissingCandles(NOW_MS - 30 * MINUTE_MS, 3))
     back = "Receiving BTC/USDT 1m candles from Binance. 14 candles back-filled."
-    state.apply(FeedStatus(FeedState.LIVE, back, NOW_MS - 720_000))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.LIVE, back, NOW_MS - 720_000))
     record.add_corrected(Candle(NOW_MS - 20 * MINUTE_MS, 64_250.1, 64_261.0, 64_240.0, 64_255.5, 12.3))
     for number, reason in enumerate(("price not above zero", "time off the grid", "unknown fields") * 2):
         if number < 5:
@@ -70,4 +72,4 @@ def refused(state: RunState) -> None:
     """The venue does not serve this location."""
     connected(state)
     sentence = "Binance does not serve this location (451). Choose another exchange, or replay a file."
-    state.apply(FeedStatus(FeedState.FAILED, sentence, NOW_MS - 45_000))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.FAILED, sentence, NOW_MS - 45_000))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Candle, Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, Disease, GradientStatistics, LayerStatistics, SettingChange
@@ -25,8 +25,10 @@ from core.domain.events import (
     Ghost,
     Incident,
     LossSummary,
+    MarketStatus,
     MemberRun,
     OnlineGain,
+    ResumePoint,
     Severity,
     StepDone,
     TrainerReady,
@@ -38,12 +40,14 @@ from core.domain.quantities import QUANTITIES, Quantity
 from core.evaluation.leaderboard import Leaderboard, LeaderboardRow, Ranking
 from core.market.feeds.base import FeedState, FeedStatus
 from core.storage.errors import StorageError
-from core.storage.evidence import COMBINATION
+from core.storage.evidence_blocks import COMBINATION
 from core.training.online.forecast_events import drawn_experts
+from desktop.state.run_state import RunState
 
 RUN = "btcusdt-1m-7f3a"
 NOW_MS = 1_795_234_567_000
 MINUTE = Interval.parse("1m")
+MARKET = Market("binance", "BTC/USDT", MINUTE)
 NOTHING = Estimate(None, None, None, 0)
 _IN_A_BLOCK = (
     "attention_norm",
@@ -206,22 +210,30 @@ def online_gain(**changes: object) -> OnlineGain:
     return replace(found, **changes)  # type: ignore[arg-type]
 
 
+def market_status(market: Market = MARKET, run_id: str = RUN, **changes: object) -> MarketStatus:
+    """Of a market of a run in full swing."""
+    member = MemberRun(run_id, market, is_learned=True)
+    found = MarketStatus(member, NOW_MS - MINUTE.duration_ms, accuracy(), None, online_gain(), None)
+    return replace(found, **changes)  # type: ignore[arg-type]
+
+
 def status(state: TrainerState = TrainerState.TRAINING, **changes: object) -> TrainerStatus:
-    """A run in full swing."""
+    """A run in full swing; its market is `MARKET` unless `markets` are given, and changes may be of it too."""
+    names = {field.name for field in fields(MarketStatus)}
+    of_market = {name: changes.pop(name) for name in names.intersection(changes)}
+    run_id = str(changes.get("run_id", RUN))
     pulse = TrainerStatus(
-        run_id=RUN,
+        run_id=run_id,
         state=state,
         step=12_340,
         candles=12_371,
-        position_ms=NOW_MS - MINUTE.duration_ms,
         steps_per_s=15.5,
         last_step_at_ms=NOW_MS - 900,
         loss=LossSummary(0.3127, 0.3098, Trend.IMPROVING),
-        accuracy=accuracy(),
         device="CPU, 1 thread",
         learning_rate=5e-5,
         clip_norm=1.0,
-        online=online_gain(),
+        markets=(market_status(run_id=run_id, **of_market),),
     )
     return replace(pulse, **changes)  # type: ignore[arg-type]
 
@@ -276,25 +288,33 @@ def fresh_status(state: TrainerState = TrainerState.STARTING) -> TrainerStatus:
     )
 
 
-def ready(run_id: str = RUN) -> TrainerReady:
-    """The trainer is ready."""
+def ready(run_id: str = RUN, *members: MemberRun) -> TrainerReady:
+    """The trainer is ready; the market is `MARKET` unless members are given."""
+    learned = members or (MemberRun(run_id, MARKET, is_learned=True),)
     return TrainerReady(
         run_id=run_id,
         device="CPU, 1 thread",
         step=11_540,
-        position_ms=NOW_MS,
-        recorded_until_ms=NOW_MS,
         resumed_from="checkpoint-11540",
         parameters=118_432,
+        markets=tuple(ResumePoint(member, NOW_MS, NOW_MS) for member in learned),
         layers=LAYERS,
     )
 
 
 def ready_of_three() -> TrainerReady:
     """Its model learns two more markets."""
-    markets = (Market("binance", f"{name}/USDT", MINUTE) for name in ("BTC", "ETH", "SOL"))
-    members = (MemberRun(f"{RUN}-{at}" if at else RUN, market, True) for at, market in enumerate(markets))
-    return replace(ready(), members=tuple(members))
+    others = (Market("binance", f"{name}/USDT", MINUTE) for name in ("ETH", "SOL"))
+    members = (MemberRun(f"{RUN}-{at}", market, is_learned=True) for at, market in enumerate(others, 1))
+    return ready(RUN, MemberRun(RUN, MARKET, is_learned=True), *members)
+
+
+def watch(state: RunState, run_id: str | None = RUN, market: Market = MARKET) -> None:
+    """Open a market; its run is known unless it is None."""
+    state.markets.set_universe((market,))
+    state.begin(market)
+    if run_id is not None:
+        state.set_members(run_id, {run_id: market})
 
 
 def forecast(candles: Sequence[Candle], horizons: int = 8, seed: int = 5) -> ForecastMade:
@@ -520,7 +540,7 @@ class Library:
         self._check()
         (self.archived.add if is_archived else self.archived.discard)(run_id)
 
-    def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
+    def cancel_deletion(self, ids: Sequence[str]) -> Sequence[str]:
         self._check()
         self.requested = [id_ for id_ in self.requested if id_ not in ids]
         return [info.checkpoint_id for info in self.infos if info.checkpoint_id in ids]

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from core.domain.candle import SIMULATED_VENUE, Candle, Market
 from core.domain.events import AccuracySummary, Estimate, EventBatch, MarketStatus, MemberRun
 from core.domain.watchlist import WatchedMarket, Watchlist
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.ticker_poller import PollTrouble, Quoted
-from core.market.feeds.tickers import DayOfPrices, Quote
+from core.market.feeds.tickers import Quote
+from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.run_state import RunState
 from tests.desktop import scenario
 from tests.desktop.scenario import MINUTE, NOW_MS
@@ -32,31 +34,25 @@ def markets() -> Watchlist:
     )
 
 
-def quote(last: float, change: float, at_ms: int = FRESH_MS, seed: int = 1) -> Quote:
-    """A day of prices that leads to `last` with this change, a fraction."""
-    generator = np.random.default_rng(seed)
-    begin = last / (1.0 + change)
-    walk = np.cumsum(generator.normal(0.0, 0.004, 96))
-    bridge = walk - walk[-1] * np.linspace(0.0, 1.0, 96)
-    closes = (np.linspace(begin, last, 96) * (1.0 + bridge)).tolist()
-    return Quote(last, at_ms, DayOfPrices(tuple(closes), begin))
+def quote(last: float, change: float, at_ms: int = FRESH_MS) -> Quote:
+    return Quote(last, at_ms, change)
 
 
 def fill_quotes(state: RunState) -> None:
     """Fresh prices, an exchange that does not answer, an unknown market, and one without a price yet."""
-    state.quotes.take(
+    state.quotes.apply(
         Quoted(
             "binance",
             {
-                "BTC/USDT": quote(64_561.31, 0.0123, seed=1),
-                "ETH/USDT": quote(3_214.07, -0.0341, seed=2),
-                "SOL/USDT": quote(151.42, 0.0874, seed=3),
+                "BTC/USDT": quote(64_561.31, 0.0123),
+                "ETH/USDT": quote(3_214.07, -0.0341),
+                "SOL/USDT": quote(151.42, 0.0874),
             },
             {"NOSUCH/USDT": "Binance has no spot market NOSUCH/USDT. Symbols are written like BTC/USDT."},
         )
     )
-    state.quotes.take(Quoted("kraken", {"ETH/EUR": quote(2_961.5, 0.004, OLD_MS, seed=4)}, {}))
-    state.quotes.take(PollTrouble("kraken", CUT, NOW_MS + 12_000))
+    state.quotes.apply(Quoted("kraken", {"ETH/EUR": quote(2_961.5, 0.004, OLD_MS)}, {}))
+    state.quotes.apply(PollTrouble("kraken", CUT, NOW_MS + 12_000))
 
 
 SIMULATED = tuple(Market(SIMULATED_VENUE, f"SIM-{number}", MINUTE) for number in range(1, 11))
@@ -92,18 +88,23 @@ def run_universe(state: RunState, markets: Sequence[Market] = SIMULATED) -> None
         known.set_forming(market, forming)
         state.apply(EventBatch((replace(scenario.forecast(closed, seed=number), run_id=run_id(number)),)))
         usual = FeedState.SIMULATED if is_simulated else FeedState.LIVE
-        known.take_feed(market, FeedStatus(usual, "Candles come as they close.", NOW_MS))
+        known.on_feed_event(market, FeedStatus(usual, "Candles come as they close.", NOW_MS))
         members.append(MemberRun(run_id(number), market, is_learned=number != len(markets) - 2))
     lost = FeedStatus(FeedState.RECONNECTING, "No message for 30 s.", NOW_MS, retry_at_ms=NOW_MS + 8_000)
-    known.take_feed(markets[-1], lost)
+    known.on_feed_event(markets[-1], lost)
     statuses = tuple(
         MarketStatus(member, NOW_MS, accuracy(*_WORTHS[number % len(_WORTHS)]), None, None, None)
         for number, member in enumerate(members)
     )
-    state.apply(replace(scenario.ready(run_id(0)), members=tuple(members)))
+    state.apply(scenario.ready(run_id(0), *members))
     state.apply(scenario.status(run_id=run_id(0), markets=statuses))
 
 
 def run_id(number: int) -> str:
     """Of a market of `run_universe`."""
     return f"run-{number}"
+
+
+def click_row(panel: MarketsPanel, row: int) -> None:
+    place = panel.table.visualRect(panel.table.model().index(row, 0)).center()
+    QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)

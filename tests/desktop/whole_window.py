@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 import resources
-from core.market.feeds import pace, simulated
+from core.market.feeds import replay_speed, simulated
 from core.settings.tree import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from core.training.commands import TrainerCommand
@@ -94,7 +94,7 @@ class CandleGate:
     @classmethod
     def install(cls, patch: pytest.MonkeyPatch) -> CandleGate:
         gate = cls()
-        patch.setattr(pace, "happens_within", lambda changed, _seconds: gate.wait(changed))
+        patch.setattr(replay_speed, "happens_within", lambda changed, _seconds: gate.wait(changed))
         patch.setattr(simulated, "sleep", lambda _seconds: gate.wait())
         return gate
 
@@ -141,4 +141,4 @@ class IdleWorker(TrainingWorker):
 
     def commands(self) -> list[TrainerCommand]:
         """The commands received since the last call, in order."""
-        return list(iter(self.inbox.take_command, None))
+        return list(iter(self.inbox.pop_command, None))

@@ -37,10 +37,6 @@ NOISY = dataclasses.replace(rigs.SMALL, gradients=GradientSettings(noise=0.05))
 AUTO = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, device="auto"))
 ON_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device was found")
 ON_CPU_ONLY = pytest.mark.skipif(torch.cuda.is_available(), reason="auto takes the GPU where there is one")
-EITHER = pytest.mark.parametrize(
-    "knows_kind",
-    [pytest.param(True, id="this version's"), pytest.param(False, id="an older version's", marks=pytest.mark.slow)],
-)
 
 
 def trained(root: Path, count: int = 33) -> TrainingService:
@@ -88,12 +84,11 @@ def test_a_run_moves_to_the_gpu_and_back(tmp_path: Path, settings: Settings, exe
     assert record.runs == 1 and len(record.steps) == len(record.scored_targets_ms) == 119
 
 
-@EITHER
-def test_a_gpu_run_resumes_on_the_cpu_deterministically(tmp_path: Path, knows_kind: bool) -> None:
+def test_a_gpu_run_resumes_on_the_cpu_deterministically(tmp_path: Path) -> None:
     session = trained(tmp_path / "one")
     newest = saved(session)
     session.close()
-    assert move_checkpoints_to_cuda(tmp_path / "one", knows_kind) > 0
+    assert move_checkpoints_to_cuda(tmp_path / "one") > 0
     shutil.copytree(tmp_path / "one", tmp_path / "other")
     weights = []
     for root in (tmp_path / "one", tmp_path / "other"):
@@ -108,12 +103,11 @@ def test_a_gpu_run_resumes_on_the_cpu_deterministically(tmp_path: Path, knows_ki
     assert all(torch.equal(tensor, weights[1][name]) for name, tensor in weights[0].items())
 
 
-@EITHER
-def test_a_gpu_checkpoint_of_another_run_is_restored(tmp_path: Path, knows_kind: bool) -> None:
+def test_a_gpu_checkpoint_of_another_run_is_restored(tmp_path: Path) -> None:
     first = trained(tmp_path, 15)
     wanted = saved(first)
     first.close()
-    move_checkpoints_to_cuda(tmp_path, knows_kind)
+    move_checkpoints_to_cuda(tmp_path)
     spec = dataclasses.replace(rigs.spec(tmp_path, NOISY), new_run=True)
     session = TrainingService(spec, driven.CLOCK)
     rigs.feed(session, rigs.CANDLES[:12])
@@ -123,10 +117,9 @@ def test_a_gpu_checkpoint_of_another_run_is_restored(tmp_path: Path, knows_kind:
     session.close()
 
 
-@EITHER
-def test_a_new_run_starts_from_a_gpu_pretrained_model(tmp_path: Path, knows_kind: bool) -> None:
+def test_a_new_run_starts_from_a_gpu_pretrained_model(tmp_path: Path) -> None:
     pretraining.run(tmp_path, pretraining.write(tmp_path / "a.csv", pretraining.reverting(200)), epochs=1)
-    move_pretrained_to_cuda(tmp_path, knows_kind)
+    move_pretrained_to_cuda(tmp_path)
     (kept,) = PretrainedStore(DataFolder(tmp_path)).newest_first()
     session = rigs.service(tmp_path, pretraining.SMALL)
     opening = session.opening_events()
@@ -144,7 +137,6 @@ def test_an_invalid_pretrained_model_is_skipped_without_a_trace(tmp_path: Path) 
     (kept,) = store.newest_first()
     tensors, metadata = store.load(kept)
     tensors["noise"] = torch.zeros(7, dtype=torch.uint8)
-    metadata["engine"].pop("noise_device")
     facts = {name: metadata[name] for name in ("interval_ms", "seen_until_ms", "epoch", "skill")}
     store.write(tensors, metadata, kept.created_at_ms + 1, facts)
     store.remove(kept)
@@ -157,8 +149,7 @@ def test_an_invalid_pretrained_model_is_skipped_without_a_trace(tmp_path: Path) 
 
 
 @ON_CPU_ONLY
-@EITHER
-def test_after_a_lost_gpu_the_cpu_continues_from_its_checkpoints(tmp_path: Path, knows_kind: bool) -> None:
+def test_after_a_lost_gpu_the_cpu_continues_from_its_checkpoints(tmp_path: Path) -> None:
     """Here ``auto`` means the GPU; its files are made to look like CUDA's before the next trainer starts."""
     records = []
     for root, kinds in ((tmp_path / "calm", ()), (tmp_path / "gone", (FaultKind.GONE,))):
@@ -168,7 +159,7 @@ def test_after_a_lost_gpu_the_cpu_continues_from_its_checkpoints(tmp_path: Path,
 
         def move(event: TrainerEvent, root: Path = root) -> None:
             if isinstance(event, Incident) and event.kind == "GPU gone":
-                assert move_checkpoints_to_cuda(root, knows_kind) > 0
+                assert move_checkpoints_to_cuda(root) > 0
 
         with faulty_trainer.installed(root):
             run.run(move)

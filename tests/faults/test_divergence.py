@@ -1,7 +1,7 @@
 """A rate at which the default model diverges, in the real session on the simulated market: reported within 50 steps,
 with the recovery; and healthy runs are not reported.
 
-`make soak` takes 20 seeds of each rate and 100 healthy runs; docs/gradients.md has the figures.
+`make soak` takes 20 seeds of each rate and 100 healthy runs; docs/research/gradients.md has the figures.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Run:
         print(f"seed {seed}")
         training = TrainingSettings(device="cpu", seed=seed)
         self._path, self._next = _Path(np.random.default_rng(seed)), 0
-        market = Market(SIMULATED_VENUE, f"SIM-{seed}", MINUTE)
+        self.market = market = Market(SIMULATED_VENUE, f"SIM-{seed}", MINUTE)
         self.service = TrainingService(rigs.spec(root, Settings(training=training), market), ManualClock(START_MS))
         self.step = 0
         self.events: list[TrainerEvent] = []
@@ -53,7 +53,7 @@ class Run:
         while self.step < until and not (is_to_diagnosis and self.diverged is not None):
             candle = self._path.candle(START_MS + self._next * MINUTE.duration_ms)[-1]
             self._next += 1
-            events = self.service.handle(rigs.observed(candle, ForecastMode.SIMULATED))
+            events = self.service.handle(rigs.observed(candle, ForecastMode.SIMULATED, self.market))
             self.step = max((event.step for event in events if isinstance(event, StepDone)), default=self.step)
             self.events.extend(events)
 

@@ -15,9 +15,9 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
-from tests.faults.test_killed_runs import kill
+from tests.faults.headless_runs import kill
 from tests.support import commands
-from tests.support.candles import START_MS, random_walk
+from tests.support.candles import random_walk, write_csv
 from tests.support.waiting import wait_until
 
 pytestmark = [
@@ -42,10 +42,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder, found = tmp_path_factory.mktemp("files"), []
     for seed, rows in enumerate((range(COUNT), range(30, COUNT), [*range(70), *range(75, 150), *range(160, COUNT)])):
         series = random_walk(COUNT, seed=seed)
-        numbers = [(START_MS + row * 60_000, series[row]) for row in rows]
-        lines = (f"{at},{one.open!r},{one.high!r},{one.low!r},{one.close!r},{one.volume!r}\n" for at, one in numbers)
-        found.append(folder / f"market{seed}.csv")
-        found[-1].write_text("time,open,high,low,close,volume\n" + "".join(lines), encoding="utf-8")
+        found.append(write_csv(folder / f"market{seed}.csv", [series[row] for row in rows]))
     return found
 
 

@@ -18,7 +18,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from core.storage.runs import RunStore
-from tests.faults.test_killed_runs import run_to
+from tests.faults.headless_runs import run_to
 from tests.support import commands
 
 pytestmark = [

@@ -15,7 +15,7 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
-from tests.faults.test_killed_runs import run_to
+from tests.faults.headless_runs import run_to
 from tests.support import commands
 
 pytestmark = [pytest.mark.slow, pytest.mark.faults]

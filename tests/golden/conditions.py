@@ -1,4 +1,4 @@
-"""Scenes of market conditions: regimes behind the candles, a forecast from unusual input."""
+"""Scenes of market regimes behind the candles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import RegimeProbabilities
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer
 from tests.desktop.chart.support import forecast_after, random_series
@@ -22,7 +22,7 @@ def regimes(stage: Stage, factor: float = 1.0, count: int = 120) -> None:
         likeliest = 0.9 if index // 5 % 2 else 0.6
         shares = np.roll([likeliest, 0.9 - likeliest, 0.1], index // 10 % 3)
         made = replace(forecast_after(series), origin_open_time_ms=series[index].open_time_ms)
-        stage.chart.model.regimes.add(replace(made, conditions=MarketConditions(RegimeProbabilities(*shares.tolist()))))
+        stage.chart.model.regimes.add(replace(made, conditions=RegimeProbabilities(*shares.tolist())))
     stage.chart.add_layer(RegimeLayer())
     stage.settle()
     stage.chart.zoom(factor)
@@ -32,11 +32,3 @@ def profile(stage: Stage) -> None:
     """The volume at each price over the regimes, which were switched on last."""
     stage.chart.add_layer(VolumeProfileLayer())
     regimes(stage)
-
-
-def dimmed(stage: Stage) -> None:
-    """A forecast made from unusual input."""
-    series = random_series(120)
-    stage.chart.set_series(series, "BTC/USDT · 1m · test")
-    odd = MarketConditions(RegimeProbabilities(0.1, 0.1, 0.8), 1.6, "range 9.0 times its usual")
-    stage.chart.set_forecast(replace(forecast_after(series), conditions=odd))

@@ -19,13 +19,12 @@ from core.domain.time_zones import find
 from core.indicators.spec import IndicatorSpec
 from core.market.known_holes import KnownHoles
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.items.markers import Marker, MarkerKind, MarkersLayer, MarkerTrack
 from desktop.chart.items.measure import MeasureLayer, Measurement
 from desktop.chart.items.placed import Placed
 from desktop.chart.items.price_lines import PriceLinesLayer
-from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
 from tests.benchmarks.chart import scenario
 from tests.desktop.chart.support import (
@@ -249,10 +248,10 @@ def held_prices(stage: Stage) -> None:
     stage.chart.hold_prices(stage.chart.frame.prices.between(0.35, 0.7))
 
 
-def studies(stage: Stage, kinds: tuple[str, ...]) -> None:
+def indicators(stage: Stage, kinds: tuple[str, ...]) -> None:
     ghosts(stage)
     for number, kind in enumerate(kinds):
-        stage.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+        stage.chart.add_layer(IndicatorLayer(IndicatorSpec.of(kind), number))
 
 
 def in_zone(stage: Stage, name: str) -> None:
@@ -271,14 +270,12 @@ def _each_style() -> tuple[Scene, ...]:
     return tuple(built)
 
 
-def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> None:
-    """Past forecasts over the outcome, and their errors below; every fifth was made during catch-up."""
+def hindsight(stage: Stage, factor: float = 1.0) -> None:
+    """Past forecasts over the outcome; every fifth was made during catch-up."""
     series = random_series(COUNT)
     stage.chart.set_series(series, TITLE)
     stage.chart.set_forecast(forecast_after(series))
     stage.chart.add_layer(HindsightLayer())
-    if has_strip:
-        stage.chart.add_layer(ErrorStripLayer())
     for index in range(COUNT):
         candle, miss = series[index], ((index * 7) % 11 - 5) / 4_000
         forecast = ghost(candle.open_time_ms, candle.open, candle.close / (1.0 + miss), spread=25.0)
@@ -290,10 +287,10 @@ def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> N
 
 
 def narrow(stage: Stage) -> None:
-    """Indicators, hindsight and its errors without room for their full text, with a manual price scale."""
+    """Indicators and hindsight without room for their full text, with a manual price scale."""
     hindsight(stage)
     for number, kind in enumerate(_OVER_PRICES):
-        stage.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+        stage.chart.add_layer(IndicatorLayer(IndicatorSpec.of(kind), number))
     stage.settle()
     stage.chart.hold_prices(stage.chart.frame.prices)
 
@@ -403,9 +400,9 @@ SCENES: tuple[Scene, ...] = (
     Scene("countdown", countdown, scales=EVERY_SCALE),
     Scene("panned-back", panned_back),
     Scene("held-prices", held_prices),
-    Scene("studies-over-dark", partial(studies, kinds=_OVER_PRICES)),
-    Scene("studies-over-light", partial(studies, kinds=_OVER_PRICES), "light"),
-    Scene("studies-panes", partial(studies, kinds=_IN_PANES), size=(640, 520), scales=EVERY_SCALE),
+    Scene("studies-over-dark", partial(indicators, kinds=_OVER_PRICES)),
+    Scene("studies-over-light", partial(indicators, kinds=_OVER_PRICES), "light"),
+    Scene("studies-panes", partial(indicators, kinds=_IN_PANES), size=(640, 520), scales=EVERY_SCALE),
     Scene("hindsight-dark", hindsight, size=(640, 480), scales=EVERY_SCALE),
     Scene("hindsight-light", hindsight, "light", size=(640, 480)),
     Scene("hindsight-near", partial(hindsight, factor=3.0)),
@@ -420,8 +417,6 @@ SCENES: tuple[Scene, ...] = (
     Scene("compared", views.compared, size=(480, 260)),
     Scene("past-moment", views.past_moment, size=(480, 260)),
     Scene("sample-paths", views.sample_paths),
-    Scene("dimmed-dark", conditions.dimmed),
-    Scene("dimmed-light", conditions.dimmed, "light"),
     Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),
     Scene("small", ghosts, size=(240, 160)),
     Scene("studies-hindsight-narrow", narrow, size=(420, 520)),

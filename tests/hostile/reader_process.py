@@ -15,7 +15,7 @@ import json, resource, sys
 from pathlib import Path
 import pandas, pyarrow.feather, pyarrow.parquet
 from core.market.history.errors import CandleFileError
-from core.market.history.reading import read_candle_table
+from core.market.history.read import read_candle_table
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 results = []
 for path in sys.argv[1:]:

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from core.domain.candle import Interval
+from core.market.history.candle_file import read_candle_file
+from core.market.history.candle_table import ReadOptions
 from core.market.history.errors import CandleFileError
-from core.market.history.files import read_candle_file
-from core.market.history.reading import ReadOptions, read_candle_table
+from core.market.history.read import read_candle_table
 from tests.support.candles import START_MS
 
 pa = pytest.importorskip("pyarrow")
@@ -132,6 +133,11 @@ def test_a_table_of_no_rows_or_no_columns_is_refused(tmp_path: Path) -> None:
         b'{"index_columns": 5}',
         b'{"index_columns": ["nope"], "columns": [], "column_indexes": []}',
         b'{"index_columns": [{"kind": "range", "name": null, "start": 0, "stop": 1e999, "step": 0}], "columns": []}',
+        b'{"index_columns": [{"kind": "range", "name": "t", "start": 0, "stop": 20, "step": 1}], "columns": []}',
+        b'{"index_columns": [{"kind": "range", "name": "t", "start": 1%s, "stop": 1%s, "step": 1}], "columns": []}'
+        % (b"0" * 30, b"0" * 28 + b"20"),
+        b'{"index_columns": [{"kind": "range"}], "columns": []}',
+        b"[" * 100_000,
     ],
 )
 def test_pandas_metadata_in_the_file_is_not_trusted(tmp_path: Path, metadata: bytes) -> None:

@@ -29,7 +29,7 @@ from core.storage.row_repair import find_damaged
 from core.storage.runs import RunStore
 from core.storage.soundness import UNREADABLE, pages_of
 from core.training.commands import StopSession
-from core.training.hosting.record_upkeep import RecordMaintenance
+from core.training.hosting.record_maintenance import RecordMaintenance
 from tests.core.storage.children import write_detailed
 from tests.core.storage.samples import open_record
 from tests.core.training import rigs

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from core.market.history.errors import CandleFileError
-from core.market.history.reading import read_candle_table
-from core.market.history.table import CHUNK_ROWS, TableFile
+from core.market.history.read import read_candle_table
+from core.market.history.table_file import CHUNK_ROWS, TableFile
 from tests.hostile.reader_process import MOST_MB, read_in_a_process
 from tests.support.candles import START_MS
 

@@ -18,9 +18,7 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
 from core.domain.candle import Candle
-from core.domain.events import ForecastMade, Incident, TrainerFailed, TrainerReady
-from core.domain.incident_kinds import IncidentKind
-from core.domain.validation import (
+from core.domain.candle_faults import (
     HIGHEST_PRICE,
     LARGEST_RANGE,
     LARGEST_VOLUME,
@@ -28,8 +26,10 @@ from core.domain.validation import (
     Validator,
     problem_of_numbers,
 )
+from core.domain.events import ForecastMade, Incident, TrainerFailed, TrainerReady
+from core.domain.incident_kinds import IncidentKind
+from core.market.history.candle_file import read_candle_file
 from core.market.history.errors import CandleFileError
-from core.market.history.files import read_candle_file
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -230,10 +230,11 @@ def test_a_trainer_dying_on_every_candle_is_stopped_and_the_candles_kept(
 def test_a_non_finite_state_is_never_saved(tmp_path: Path, session_after: SessionAfter) -> None:
     """Such checkpoints were written, and none of them could be resumed."""
     session = session_after(tmp_path, 41)
-    state = session._session.market.forecaster._combined.state()
+    combined = session._session.forecaster._combined
+    state = combined.state(0)
     name = next(name for name, array in state.items() if array.dtype == np.float64)
     state[name].flat[0] = np.inf
-    session._session.market.forecaster._combined.restore(state)
+    combined.restore(state, 0)
     events = session.handle(SaveCheckpoint("manual"))
     incidents = [event for event in events if isinstance(event, Incident)]
     assert [incident.kind for incident in incidents] == ["checkpoint not written"]
@@ -241,7 +242,9 @@ def test_a_non_finite_state_is_never_saved(tmp_path: Path, session_after: Sessio
     session.close()
 
 
-@pytest.mark.parametrize("part", ["forecaster.combined", "past.baselines", "history.column.scale", "conditions."])
+@pytest.mark.parametrize(
+    "part", ["m000.forecaster.combined", "m000.past.baselines", "m000.history.column.scale", "m000.conditions."]
+)
 def test_a_resume_skips_an_unreadable_newest_checkpoint(tmp_path: Path, session_after: SessionAfter, part: str) -> None:
     session = session_after(tmp_path, 41)
     run_id, steps = session.status().run_id, session.status().step

@@ -187,10 +187,10 @@ def test_a_window_opens_on_damaged_files_and_reports_them(folder: DataFolder) ->
     broken = folder.settings.read_bytes()
     with window(folder.root, "--feed", "simulate") as opened:
         said = opened.wait_for(lambda said: said.get("step", 0) > 2, "training on the restored database")
-        (damage,) = (text for text in said["banner"] if "is damaged" in text)
-        assert "took its place" in damage and "is missing from it" in damage
+        (damage,) = (text for text in said["banner"] if "took its place" in text)
+        assert "is damaged" in damage and "is missing from it" in damage
         for kind in ("settings", "layout"):
-            (kept,) = folder.quarantine.glob(f"{kind}-*.json")
+            kept = folder.root / f"{kind}.json.bak"
             assert any(str(kept) in text for text in said["banner"])
             assert kind == "layout" or kept.read_bytes() == broken
         assert "SHOW_LOSS" in said["docks"]

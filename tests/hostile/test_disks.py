@@ -150,10 +150,10 @@ def require_nothing_lost(db: sqlite3.Connection) -> None:
     for horizon in (1, 2, 3):
         scored = [
             (target,)
-            for target, form, packed in db.execute(
-                f"SELECT target_open_time_ms, form, records FROM {scores_at(horizon).name} ORDER BY target_open_time_ms"
+            for target, packed in db.execute(
+                f"SELECT target_open_time_ms, records FROM {scores_at(horizon).name} ORDER BY target_open_time_ms"
             )
-            if horizon in unpack_scores([(form, packed)])["horizon"]
+            if horizon in unpack_scores([packed])["horizon"]
         ]
         require_each_minute_once(scored)
 

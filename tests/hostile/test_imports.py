@@ -22,14 +22,14 @@ from safetensors import safe_open
 from safetensors.torch import load, save
 
 from core.checkpoints import package
-from core.checkpoints.weight_file import BadFileError, look_into
+from core.checkpoints.weight_file import BadFileError, read_description
 from core.domain.events import CheckpointForecast, Incident
 from core.market.history.errors import CandleFileError
-from core.market.history.reading import read_candle_table
+from core.market.history.read import read_candle_table
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.importing_checkpoints import take_in
+from core.storage.importing_checkpoints import import_package
 from core.training.commands import ForecastWith, RestoreCheckpoint, SaveCheckpoint
 from core.training.engine.device import release_thread
 from core.training.hosting.service import TrainingService
@@ -123,17 +123,6 @@ def negative(header: dict[str, Any]) -> None:
     entry["shape"] = [-1, *entry["shape"][1:]]
 
 
-def link_out(given: Given) -> None:
-    moved = given.folder.parent / "elsewhere.safetensors"
-    given.weights.rename(moved)
-    given.weights.symlink_to(moved)
-
-
-def link_card(given: Given) -> None:
-    (given.folder / package.CARD).unlink()
-    (given.folder / package.CARD).symlink_to("/dev/zero")
-
-
 def make_pipe(path: Path) -> None:
     if not hasattr(os, "mkfifo"):
         pytest.skip("this system has no pipes in folders")
@@ -159,14 +148,6 @@ def on_the_card(name: str, value: object) -> Callable[[Given], object]:
     return write
 
 
-def as_described(name: str, value: object) -> Callable[[Given], object]:
-    def write(given: Given) -> None:
-        described = given.description()
-        given.put_tensors(given.tensors(), described | {"model": described["model"] | {name: value}})
-
-    return write
-
-
 REFUSED: dict[str, tuple[Callable[[Given], object], str]] = {
     "overlapping tensors": (lambda g: g.put(with_header(g.weights.read_bytes(), overlap)), "not a whole safetensors"),
     "a shape of terabytes": (lambda g: g.put(with_header(g.weights.read_bytes(), stretch)), "not a whole safetensors"),
@@ -176,23 +157,14 @@ REFUSED: dict[str, tuple[Callable[[Given], object], str]] = {
     ),
     "a negative side": (lambda g: g.put(with_header(g.weights.read_bytes(), negative)), "not a whole safetensors"),
     "a header as long as the file": (lambda g: g.put(struct.pack("<Q", 2**24) + b" " * 2**24), "header"),
-    "weights of whole numbers": (as_integers, "no floating-point"),
-    "weights that are a link": (link_out, "is a link"),
-    "a card that never ends": (link_card, "is a link"),
     "a card that is a pipe": (pipe, "not a regular file"),
     "weights that are a folder": (lambda g: (g.weights.unlink(), g.weights.mkdir()), "not a regular file"),
-    "a pickle by another name": (lambda g: (g.folder / "optimizer.PKL").write_bytes(b"\x80\x04."), "pickle"),
-    "a pickled array": (lambda g: (g.folder / "past.npy").write_bytes(b"\x93NUMPY"), "pickle"),
     "a card that leads out": (on_the_card("checkpoint_id", "../../../x"), "checkpoint_id"),
     "an interval of nothing": (on_the_card("interval", "0m"), "interval: "),
     "an interval in Arabic digits": (on_the_card("interval", "٣m"), "interval: "),
     "a loss without end": (on_the_card("loss", float("inf")), "loss: "),
     "a step before the first": (on_the_card("step", -1), "step: "),
     "a name of a megabyte": (on_the_card("name", "x" * 900_000), "name: "),
-    "a width without end": (as_described("width", float("inf")), "does not describe a model"),
-    "layers that are no number": (as_described("layers", float("nan")), "does not describe a model"),
-    "horizons of four thousand digits": (as_described("horizons", "9" * 5_000), "does not describe a model"),
-    "a width that is a list": (as_described("width", [64]), "does not describe a model"),
 }
 
 
@@ -207,13 +179,13 @@ def test_a_tampered_folder_is_refused(given_one: Given, attack: str) -> None:
 
 def stretched(given: Given) -> None:
     tensors = given.tensors()
-    name = "forecaster.combined.weights.gain"
+    name = "m000.forecaster.combined.weights.gain"
     given.put_tensors({**tensors, name: torch.zeros(1, dtype=torch.float64)})
 
 
 def poisoned(given: Given) -> None:
     tensors = given.tensors()
-    name = "forecaster.combined.calibration.bias"
+    name = "m000.forecaster.combined.calibration.bias"
     given.put_tensors({**tensors, name: torch.full_like(tensors[name], torch.nan)})
 
 
@@ -227,10 +199,11 @@ def with_engine(given: Given, **changes: object) -> None:
 
 
 def without_experts(given: Given) -> None:
-    given.put_tensors({name: each for name, each in given.tensors().items() if not name.startswith("forecaster.")})
+    given.put_tensors({name: each for name, each in given.tensors().items() if not name.startswith("m000.forecaster.")})
 
 
 SECRETLY_BAD: dict[str, Callable[[Given], object]] = {
+    "weights of whole numbers": as_integers,
     "expert weights of one number": stretched,
     "a calibration that is not finite": poisoned,
     "a generator of three bytes": noisy,
@@ -255,10 +228,10 @@ class Trainer:
         rigs.feed(self.session, CANDLES[self.learned : self.learned + count])
         self.learned += count
 
-    def take_in(self, given: Given) -> str:
+    def import_package(self, given: Given) -> str:
         folder = DataFolder(self.root)
         with closing(open_database(folder.database)) as db:
-            return take_in(db, folder, package.read(given.folder), 1_000).checkpoint_id
+            return import_package(db, folder, package.read(given.folder), 1_000).checkpoint_id
 
 
 @pytest.fixture(scope="module")
@@ -273,8 +246,8 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainer]:
 
 def state_of(session: TrainingService) -> str:
     """A digest of all that was learned."""
-    engine, forecaster = session._session.engine, session._session.market.forecaster
-    arrays = {name: tensor.numpy() for name, tensor in engine.tensors().items()} | forecaster.state()
+    engine, forecaster = session._session.engine, session._session.forecaster
+    arrays = {name: tensor.numpy() for name, tensor in engine.tensors().items()} | forecaster.state(0)
     digest = hashlib.sha256(json.dumps(engine.scalars(), sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
@@ -284,9 +257,12 @@ def state_of(session: TrainingService) -> str:
 @pytest.mark.parametrize("attack", SECRETLY_BAD)
 def test_a_tampered_state_is_refused_and_the_trainer_continues(given_one: Given, trainer: Trainer, attack: str) -> None:
     SECRETLY_BAD[attack](given_one)
-    checkpoint_id, session = trainer.take_in(given_one), trainer.session
+    checkpoint_id, session = trainer.import_package(given_one), trainer.session
     before = state_of(session)
-    shown, done = session.handle(ForecastWith((checkpoint_id,))), session.handle(RestoreCheckpoint(checkpoint_id))
+    shown, done = (
+        session.handle(ForecastWith((checkpoint_id,), rigs.MARKET)),
+        session.handle(RestoreCheckpoint(checkpoint_id)),
+    )
     (previewed,) = (event for event in shown if isinstance(event, CheckpointForecast))
     (incident,) = (event for event in done if isinstance(event, Incident))
     assert incident.kind == "restore refused" and state_of(session) == before, "nothing of it was taken"
@@ -297,7 +273,7 @@ def test_a_tampered_state_is_refused_and_the_trainer_continues(given_one: Given,
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_no_header_crashes_the_reader(exported: Path, data: st.DataObject) -> None:
+def test_no_header_crashes_the_reader(exported: Path, tmp_path: Path, data: st.DataObject) -> None:
     """Headers that are JSON of the right form, with wrong numbers and kinds in them."""
     whole = (exported / package.WEIGHTS).read_bytes()
     odd = (
@@ -319,8 +295,10 @@ def test_no_header_crashes_the_reader(exported: Path, data: st.DataObject) -> No
                 part = data.draw(st.sampled_from(["dtype", "shape", "data_offsets"]))
                 entry[part] = data.draw({"dtype": kinds | odd}.get(part, shapes | odd))
 
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(with_header(whole, change))
     try:
-        look_into(with_header(whole, change), "weights.safetensors")
+        read_description(path)
     except BadFileError as error:
         assert str(error).startswith("weights.safetensors") and len(str(error)) < 500
 

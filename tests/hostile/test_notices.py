@@ -44,7 +44,7 @@ def test_all_startup_problems_are_named(qt: QApplication, tmp_path: Path) -> Non
     async def start() -> tuple[list[str], bool]:
         application = Application(context, qt)
         begun = asyncio.Event()
-        application._first_paint.happened.connect(begun.set)
+        application.first_paint.happened.connect(begun.set)
         application.start()
         try:
             await begun.wait()
@@ -59,8 +59,8 @@ def test_all_startup_problems_are_named(qt: QApplication, tmp_path: Path) -> Non
         asyncio.set_event_loop(loop)
         texts, is_default_layout = loop.run_until_complete(start())
     asyncio.set_event_loop(None)
-    (kept,) = folder.quarantine.glob("layout-*.json")
-    for words in ("This is a temporary folder.", str(kept), "damaged"):
+    copy = folder.root / "layout.json.bak"
+    for words in ("This is a temporary folder.", str(copy), "damaged"):
         assert any(words in text for text in texts), texts
     assert is_default_layout
     with closing(open_database(folder.database, readonly=True, quick_check=True)):

@@ -22,7 +22,7 @@ from desktop.app.crash_watch import open_crash_report
 from desktop.checkpoints.columns import PLACE
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.panel import CheckpointsPanel
-from desktop.checkpoints.words_dialogs import open_note
+from desktop.checkpoints.text_dialogs import open_note
 from desktop.finder.finder import Finder
 from desktop.notifications.messages import in_a_bubble
 from desktop.ui.banner import Notice
@@ -60,7 +60,7 @@ def hostile(bench: Bench) -> Bench:
     state.apply(Incident(NAME, now_ms, Severity.ERROR, "kind", LONG, NAME, NAME, NAME))
     state.apply(JobProgress("job", LONG, 5, 10))
     for sentence in (NAME, LONG):
-        state.apply(FeedStatus(FeedState.RECONNECTING, sentence, now_ms))
+        state.markets.on_feed_event(state.market, FeedStatus(FeedState.RECONNECTING, sentence, now_ms))
     bench.window.banner.show_notice(
         Notice("key", Severity.ERROR, LONG, details=NAME, action="Do", on_action=lambda: None)
     )
@@ -136,7 +136,7 @@ def test_the_tooltip_of_a_row_shows_the_name_as_plain_text(bench: Bench, qtbot: 
 
 def test_dialogs_show_it_as_plain_text(bench: Bench) -> None:
     window = bench.window
-    kept = [bench.source.catalog[row] for row in range(len(bench.source.catalog))]
+    kept = list(bench.source.catalog)
     settings = [{"model": {"name": NAME}}, {"model": {"name": LONG}}]
     dialogs = [
         CompareDialog(kept, settings, lambda _run: list(scenario.steps()), bench.theme.palette, window),
@@ -155,7 +155,7 @@ def test_dialogs_show_it_as_plain_text(bench: Bench) -> None:
 
 def test_legend_and_curve_label_use_no_markup_or_template(bench: Bench) -> None:
     source = bench.source
-    kept = [source.catalog[row] for row in range(len(source.catalog))]
+    kept = list(source.catalog)
     dialog = CompareDialog(kept, [None, None], lambda _run: list(scenario.steps()), bench.theme.palette, bench.window)
     legend = dialog.plot.getPlotItem().legend
     assert {label.text for _, label in legend.items} == {"&lt;img src=&#x27;/dev/zero&#x27;&gt;", "other"}
@@ -174,7 +174,7 @@ def test_an_error_of_200_kb_is_painted_on_an_empty_chart(make_bench: MakeBench) 
     """Qt lays out what it is given, and the forecast's note is broken into lines at each frame."""
     bench = make_bench()
     sentence = f"Loopback refused the request: {'x' * 100_000} {'word ' * 20_000}"
-    bench.state.apply(FeedStatus(FeedState.FAILED, sentence, scenario.NOW_MS))
+    bench.state.markets.on_feed_event(bench.state.market, FeedStatus(FeedState.FAILED, sentence, scenario.NOW_MS))
     bench.chart.set_empty_text(sentence)
     bench.chart.set_note(sentence)
     bench.window._refresher._refresh()

@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QApplication
 
 from core.domain.events import JobProgress
 from core.market.feeds import auto
-from core.market.history.files import CandleFile, Watch, read_candle_file
-from core.market.history.table import CHUNK_ROWS
+from core.market.history.candle_file import CandleFile, read_candle_file
+from core.market.history.candle_table import Watch
+from core.market.history.table_file import CHUNK_ROWS
 from desktop.app.composition import Application
 from desktop.services.run_controller import READING_JOB
 from tests.desktop.conftest import gate as gate
@@ -74,7 +75,7 @@ def test_a_refused_file_is_reported_until_the_next_market_is_opened(
         gate.release(3)
         await until(lambda: step_of(application) >= reached + 3, "the market to continue")
         await until(lambda: application.chart.model.count >= drawn + 3, "the chart to continue")
-        assert state.run_id == run and runs.is_training
+        assert state.run_id == run and application.trainer.is_running
         choose(application, many_rows(tmp_path / "good.csv", 200))
         await until(lambda: state.run_id not in (None, run) and step_of(application) > 3, "the next market")
         assert not window.banner.isVisible() and len(sentences) == len(REFUSED)
@@ -113,7 +114,7 @@ def test_a_large_file_is_read_on_another_thread_with_progress_and_can_be_cancell
         await until(lambda: bool(sentences), "the end of reading")
         assert "large.csv was cancelled" in sentences[0]
         assert next(report.done for report in reports if not report.is_over) < 50 and reports[-1].is_over
-        assert state.run_id == run and runs.is_training and application.settings.current.market == market
+        assert state.run_id == run and application.trainer.is_running and application.settings.current.market == market
         assert threading.main_thread() not in threads
 
     run_window(qapp, context(tmp_path / "data"), story)
@@ -124,11 +125,11 @@ def test_choosing_another_market_stops_the_reading_of_a_file(
 ) -> None:
     async def story(application: Application) -> None:
         window, runs = application.window, application.runs
-        await until(lambda: runs.is_training, "a market")
+        await until(lambda: application.trainer.is_running, "a market")
         sentences: list[str] = []
         opened: list[str] = []
         runs.refused.connect(sentences.append)
-        runs.opened.connect(lambda market: opened.append(market.venue))
+        application.watched.opened.connect(lambda market: opened.append(market.venue))
         choose(application, large)
         market = dataclasses.replace(window.shell.settings.current.market, feed="simulate", file=None)
         window.shell.settings.change(dataclasses.replace(window.shell.settings.current, market=market))

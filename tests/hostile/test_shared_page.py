@@ -10,7 +10,7 @@ from core.domain.candle import Interval, Market
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
 from core.evaluation.paper import TRADE_COST
-from core.evaluation.report.shared_page import shared_page
+from core.evaluation.report.page import shared_page
 from core.evaluation.sharing import read_shared
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -39,7 +39,7 @@ def test_names_from_outside_are_text(tmp_path: Path) -> None:
             device=NAME,
             parameters=1,
         )
-        with TrainingRecord(db, run.run_id, runs.take_fence(run.run_id)).write() as record:
+        with TrainingRecord(db, run.run_id, runs.acquire_fence(run.run_id)).write() as record:
             record.add_incident(Incident(run.run_id, 1, Severity.ERROR, IncidentKind("kind"), NAME, NAME, NAME, NAME))
         text = shared_page(read_shared(db, runs.get(run.run_id), TRADE_COST, ()))
     finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 from models.checks import check_module
 from models.contract import find_model
 from models.shape import ModelShape
-from tests.desktop.commands.test_evaluate_together import write
+from tests.desktop.commands.walk_files import write
 from tests.support import commands
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -45,14 +45,9 @@ class _Graph:
 
     def replay(self) -> None:
         assert self._recording is not None, "a graph was captured"
-        self._gpu.calls.append("replay")
+        self._gpu.calls.append(f"replay of {self._recording.launches} nodes")
         self._gpu.launch("graph")
         self._recording.replay()
-
-    @property
-    def launches(self) -> int:
-        assert self._recording is not None, "a graph was captured"
-        return self._recording.launches
 
 
 class _Stream:
@@ -63,6 +58,19 @@ class _Stream:
 
     def is_capturing(self) -> bool:
         return _installed().recording is not None
+
+
+class _OnStream:
+    """torch.cuda.stream. No generator: collecting one that was not left would set the former stream."""
+
+    def __init__(self, stream: _Stream) -> None:
+        self._gpu, self._stream = _installed(), stream
+
+    def __enter__(self) -> None:
+        self._former, self._gpu.stream = self._gpu.stream, self._stream.name
+
+    def __exit__(self, *_: object) -> None:
+        self._gpu.stream = self._former
 
 
 class _Generator(torch.Generator):
@@ -182,7 +190,7 @@ def _replacements(gpu: PretendGpu) -> dict[str, Any]:
         "torch.cuda.empty_cache": lambda: gpu.calls.append("empty cache"),
         "torch.cuda.current_stream": lambda *_: _Stream(gpu.stream),
         "torch.cuda.set_stream": lambda stream: setattr(gpu, "stream", stream.name),
-        "torch.cuda.stream": lambda stream: _on_stream(gpu, stream),
+        "torch.cuda.stream": _OnStream,
         "torch.cuda.Stream": _Stream,
         "torch.cuda.CUDAGraph": _Graph,
         "torch.cuda.graph.default_capture_stream": None,
@@ -220,15 +228,6 @@ def _grouped(lists: Any, with_indices: bool = False) -> Any:
     is_gpu = isinstance(lists[0][0], GpuTensor)
     groups = _group(lists, with_indices)
     return {(CUDA if is_gpu else device, dtype): group for (device, dtype), group in groups.items()}
-
-
-@contextlib.contextmanager
-def _on_stream(gpu: PretendGpu, stream: _Stream) -> Iterator[None]:
-    former, gpu.stream = gpu.stream, stream.name
-    try:
-        yield
-    finally:
-        gpu.stream = former
 
 
 def _rng_state(gpu: PretendGpu) -> Tensor:

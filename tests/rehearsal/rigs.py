@@ -16,7 +16,7 @@ from core.training.engine.engine import StepResult, TrainingEngine
 from core.training.engine.samples import Batch
 from models.registry import build_model
 from tests.core.training.engine.rigs import CPU, RATE, REFERENCE, SHAPE, batch
-from tests.rehearsal.device import GpuTensor
+from tests.rehearsal.device import GpuTensor, PretendGpu
 
 CUDA = torch.device("cuda")
 CLIP_MODES = ("norm", "value", "layer", "adaptive", "off", "observe")
@@ -80,3 +80,7 @@ def assert_same_state(one: TrainingEngine, other: TrainingEngine) -> None:
             torch.testing.assert_close(
                 tensor, theirs[name], rtol=2e-3, atol=2e-4, msg=lambda text, name=name: f"{name}: {text}"
             )
+
+
+def captures(gpu: PretendGpu) -> list[str]:
+    return [call for call in gpu.calls if call.startswith("capture")]

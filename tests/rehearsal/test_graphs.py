@@ -31,10 +31,6 @@ def captured(steps: int = 5, **options: object) -> TrainingEngine:
     return ours
 
 
-def captures(gpu: PretendGpu) -> list[str]:
-    return [call for call in gpu.calls if call.startswith("capture")]
-
-
 @pytest.mark.parametrize("accumulation", [1, 2])
 @pytest.mark.parametrize("clip_mode", rigs.CLIP_MODES)
 def test_a_graph_follows_every_change(gpu: PretendGpu, clip_mode: str, accumulation: int) -> None:
@@ -50,7 +46,7 @@ def test_a_graph_follows_every_change(gpu: PretendGpu, clip_mode: str, accumulat
                 trained.expect_loss_below(1e-6)
         rigs.assert_alike(rigs.step(ours, seed), rigs.step(cpu, seed))
     assert ours.execution == GRAPH and gpu.stream == "default"
-    assert captures(gpu) == ["capture thread_local"], "other threads may use the device meanwhile"
+    assert rigs.captures(gpu) == ["capture thread_local"], "other threads may use the device meanwhile"
     rigs.assert_same_state(ours, cpu)
 
 
@@ -91,7 +87,7 @@ def test_recomputed_activations_are_captured() -> None:
     captured(recompute=True)
 
 
-@pytest.mark.parametrize("change", ["restore", "micro-batches", "optimizer", "late market"])
+@pytest.mark.parametrize("change", ["restore", "micro-batches", "late market"])
 def test_another_capture_follows_what_moves_tensors(gpu: PretendGpu, change: str) -> None:
     ours, cpu = rigs.both(graphs=True)
     for seed in range(5):
@@ -103,12 +99,10 @@ def test_another_capture_follows_what_moves_tensors(gpu: PretendGpu, change: str
             assert trained.restore(saved, scalars)
         elif change == "micro-batches":
             trained.micro_batches = 2
-        elif change == "optimizer":
-            trained.reset_optimizer()
     for seed in range(5, 9):
         size = 6 if change == "late market" else 4
         rigs.assert_alike(rigs.step(ours, seed, size), rigs.step(cpu, seed, size))
-    assert ours.execution == GRAPH and len(captures(gpu)) == 2
+    assert ours.execution == GRAPH and len(rigs.captures(gpu)) == 2
     rigs.assert_same_state(ours, cpu)
 
 
@@ -120,7 +114,7 @@ def test_what_runs_eagerly_is_not_captured(gpu: PretendGpu) -> None:
         ours = rigs.engine(rigs.CUDA, graphs=True, **options)  # type: ignore[arg-type]
         for seed in range(5):
             rigs.step(ours, seed)
-        assert ours.execution == "eager" and captures(gpu) == []
+        assert ours.execution == "eager" and rigs.captures(gpu) == []
 
 
 class Faulty(nn.Module):
@@ -164,4 +158,5 @@ def test_the_counts_in_the_documentation_are_those_of_the_default_model(gpu: Pre
     gpu.forget_counts()
     ours.corrections(samples.features[:1], samples.is_real[:1])
     assert counts[2] == (189, 1, 5) and counts[4] == (8, 1, 5), "see docs/training.md, One step"
+    assert gpu.calls[-1] == "replay of 187 nodes"
     assert (gpu.launches.total(), len(gpu.waits), gpu.uploads) == (31, 1, 2)

@@ -17,6 +17,7 @@ from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 from tests.rehearsal.device import PretendGpu
 from tests.rehearsal.installing import NAME
+from tests.rehearsal.rigs import captures
 from tests.support.candles import random_walk
 from tests.support.driven import Driven, record_of, store_candles
 
@@ -72,13 +73,14 @@ def trained(root: Path, settings: Settings) -> list[ForecastMade]:
 
 
 def test_a_late_market_is_learned_from_as_on_the_cpu(tmp_path: Path, gpu: PretendGpu) -> None:
-    """Steps without its samples have another shape, so the graph of the others is not theirs."""
+    """Steps without its samples are padded to the size of the others, so one graph is enough."""
     ours, theirs = (
         [event.loss for event in trained_with_a_late_market(tmp_path / device, device) if isinstance(event, StepDone)]
         for device in ("cuda", "cpu")
     )
     assert ours == pytest.approx(theirs, rel=1e-3) and len(ours) > 15
-    assert "replay" in gpu.calls and gpu.stream == "default"
+    assert len(captures(gpu)) == 1 and any(call.startswith("replay") for call in gpu.calls)
+    assert gpu.stream == "default"
 
 
 def trained_with_a_late_market(root: Path, device: str) -> list[TrainerEvent]:

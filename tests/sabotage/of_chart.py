@@ -80,8 +80,8 @@ FAULTS = (
     Fault(
         "array-and-number-a-pixel-apart",
         "desktop/chart/panes/frame.py",
-        "exact = self.inner_bottom - 1 - self.shown.shares(values) * self.height",
-        "exact = self.inner_bottom - self.shown.shares(values) * self.height",
+        "return _whole_px(self.inner_bottom - 1 - self.shown.shares(values) * self.height",
+        "return _whole_px(self.inner_bottom - self.shown.shares(values) * self.height",
     ),
     Fault(
         "panes-take-the-whole-chart",
@@ -145,7 +145,7 @@ FAULTS = (
     ),
     Fault(
         "zoom-about-the-wrong-place",
-        "desktop/chart/axes/time_scale.py",
+        "desktop/chart/axes/visible_candles.py",
         "self.pan_to(index + (self.width - x) / self.spacing)",
         "self.pan_to(index + x / self.spacing)",
     ),
@@ -163,7 +163,7 @@ FAULTS = (
     ),
     Fault(
         "alert-noted-but-not-announced",
-        "core/market/price_alerts.py",
+        "core/alerts/price.py",
         "                    if after.crossed_at_ms is not None:",
         "                    if after.crossed_at_ms is None:",
     ),
@@ -175,7 +175,7 @@ FAULTS = (
     ),
     Fault(
         "market-time-in-seconds",
-        "core/market/price_alerts.py",
+        "core/alerts/price.py",
         "round(1000.0 * (self._clock.monotonic_s() - self._seen_at_s))",
         "round(self._clock.monotonic_s() - self._seen_at_s)",
     ),
@@ -206,8 +206,8 @@ FAULTS = (
     Fault(
         "undo-of-a-line-before-a-newer-drawing",
         "desktop/chart/controllers/placed_store.py",
-        "change = self._changes.pop()\n        self._undone",
-        "change = self._changes.pop(0)\n        self._undone",
+        "change = changes.pop()",
+        "change = changes.pop(0)",
     ),
     Fault(
         "drawing-of-older-times-at-the-first-candle",
@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "old-forecast-drawn-as-new",
         "desktop/chart/items/forecast.py",
-        "if model.forecast_age or model.dimming_reason:",
-        "if model.dimming_reason:",
+        "if model.forecast_age:",
+        "if False:",
     ),
     Fault(
         "forming-candle-in-the-past",

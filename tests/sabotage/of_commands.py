@@ -19,15 +19,15 @@ FAULTS = (
     ),
     Fault(
         "leader-behind-itself",
-        "core/evaluation/report/leaderboard_words.py",
+        "core/evaluation/report/leaderboard_figures.py",
         'return "the leader" if row["rank"] is not None else _MISSING',
         'return "indistinguishable" if row["rank"] is not None else _MISSING',
     ),
     Fault(
         "pooled-board-of-the-first-market-alone",
         "desktop/commands/leaderboard.py",
-        "_board(db, runs, ranking)}",
-        "_board(db, runs[:1], ranking)}",
+        "board(runs)}",
+        "board(runs[:1])}",
     ),
     Fault(
         "frozen-without-checkpoint",
@@ -85,7 +85,7 @@ FAULTS = (
     ),
     Fault(
         "pause-notice-withdrawn-before-a-step",
-        "desktop/window/notices.py",
+        "desktop/window/state_notices.py",
         "last_step_ms is not None and last_step_ms > shown_at_ms:",
         "last_step_ms is not None:",
     ),

@@ -123,6 +123,12 @@ _FAULTS = (
         'capture_error_mode="global"',
     ),
     Fault(
+        "stream-of-a-failed-capture-kept",
+        "core/training/engine/cuda_graph.py",
+        "torch.cuda.set_stream(stream)",
+        "pass",
+    ),
+    Fault(
         "random-state-read-in-a-capture",
         "models/transformer.py",
         "preserve_rng_state=False",

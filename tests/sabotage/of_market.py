@@ -19,13 +19,13 @@ FAULTS = (
     ),
     Fault(
         "alert-at-the-exact-price",
-        "core/market/price_alerts.py",
+        "core/alerts/price.py",
         "high >= line.price if line.direction is Direction.UP",
         "high > line.price if line.direction is Direction.UP",
     ),
     Fault(
         "alert-by-the-range-before-it-was-armed",
-        "core/market/price_alerts.py",
+        "core/alerts/price.py",
         "high = high if high > known.high else candle.close",
         "high = max(high, candle.close)",
     ),
@@ -49,19 +49,19 @@ FAULTS = (
     ),
     Fault(
         "rejected-jump-becomes-the-measure",
-        "core/domain/validation.py",
+        "core/domain/candle_faults.py",
         "self._suspect_close = candle.close if reason is RejectionReason.JUMP else None",
         "self._last_close = self._suspect_close = candle.close if reason is RejectionReason.JUMP else None",
     ),
     Fault(
         "volume-not-checked-for-finite",
-        "core/domain/validation.py",
+        "core/domain/candle_faults.py",
         "if not all(map(math.isfinite, (*prices, candle.volume))):",
         "if not all(map(math.isfinite, prices)):",
     ),
     Fault(
         "utc-offset-of-the-wrong-sign",
-        "core/market/history/times.py",
+        "core/market/history/sniff_times.py",
         "moments = walls - pd.to_timedelta(",
         "moments = walls + pd.to_timedelta(",
     ),
@@ -79,7 +79,7 @@ FAULTS = (
     ),
     Fault(
         "asked-for-wait-cut-short",
-        "core/market/feeds/timing.py",
+        "core/domain/backoff.py",
         "return max(at_least_s, doubled_s",
         "return min(at_least_s or doubled_s, doubled_s",
     ),
@@ -91,19 +91,19 @@ FAULTS = (
     ),
     Fault(
         "candle-passed-on-twice",
-        "core/market/feeds/ledger.py",
+        "core/market/feeds/closed_candles.py",
         "candle.open_time_ms <= self.position_ms:",
         "candle.open_time_ms < self.position_ms:",
     ),
     Fault(
         "compared-milliseconds-after-the-close",
-        "core/market/feeds/ledger.py",
+        "core/market/feeds/closed_candles.py",
         "int(age_ms >= 1000.0 * times.check_s)",
         "int(age_ms >= times.check_s)",
     ),
     Fault(
         "correction-believed-at-first-sight",
-        "core/market/feeds/ledger.py",
+        "core/market/feeds/closed_candles.py",
         "if passed.doubt is None or not _is_same(passed.doubt, row):",
         "if passed.doubt is not None and not _is_same(passed.doubt, row):",
     ),
@@ -116,8 +116,8 @@ FAULTS = (
     Fault(
         "clock-doubt-in-seconds",
         "core/market/feeds/server_clock.py",
-        "(now_s - asked_s) * 500.0",
-        "(now_s - asked_s) * 0.5",
+        "(now_s - sent_s) * 500.0",
+        "(now_s - sent_s) * 0.5",
     ),
     Fault(
         "settled-with-less-volume-than-shown",
@@ -134,14 +134,14 @@ FAULTS = (
     Fault(
         "retry-after-ignored",
         "core/market/feeds/trouble.py",
-        "wait_s=asked_s or _SLOW_DOWN_WAIT_S,",
+        "wait_s=demanded_s or _SLOW_DOWN_WAIT_S,",
         "wait_s=_SLOW_DOWN_WAIT_S,",
     ),
     Fault(
         "change-of-the-day-in-percent",
         "core/market/feeds/tickers.py",
-        "return self.last / self.day.day_ago - 1.0",
-        "return 100.0 * (self.last / self.day.day_ago - 1.0)",
+        "percentage / 100.0 if",
+        "percentage if",
     ),
     Fault(
         "ticker-source-not-closed",
@@ -170,7 +170,7 @@ FAULTS = (
     Fault(
         "queued-requests-sent-during-a-wait",
         "core/market/feeds/rate_limits.py",
-        "return await self._hold.ask(request)",
+        "return await self._hold.send(request)",
         "return await request()",
     ),
     Fault(
@@ -181,7 +181,7 @@ FAULTS = (
     ),
     Fault(
         "steps-of-simulated-markets-out-of-order",
-        "core/market/feeds/pace.py",
+        "core/market/feeds/replay_speed.py",
         "key=lambda member: (self._steps[member], member)",
         "key=lambda member: (self._steps[member], -member)",
     ),
@@ -199,7 +199,7 @@ FAULTS = (
     ),
     Fault(
         "import-of-a-candle-that-is-not-over",
-        "core/market/history/importing.py",
+        "core/market/history/import_plan.py",
         "table.columns.open_time_ms + market.interval.duration_ms <= now_ms",
         "table.columns.open_time_ms <= now_ms",
     ),
@@ -265,15 +265,15 @@ FAULTS = (
     ),
     Fault(
         "volume-of-any-size",
-        "core/domain/validation.py",
+        "core/domain/candle_faults.py",
         "volume > LARGEST_VOLUME)",
         "volume > np.inf)",
     ),
     Fault(
         "wait-without-end-obeyed",
         "core/market/feeds/trouble.py",
-        "return UNBELIEVED_WAIT_S if asked_s is not None and asked_s > LONGEST_BAN_S else asked_s",
-        "return asked_s",
+        "return UNBELIEVED_WAIT_S if demanded_s is not None and demanded_s > LONGEST_BAN_S else demanded_s",
+        "return demanded_s",
     ),
     Fault(
         "answer-of-any-size",
@@ -288,10 +288,22 @@ FAULTS = (
         "if path.stat().st_size > LARGEST_BYTES:",
     ),
     Fault(
+        "index-of-another-length",
+        "core/market/history/arrow.py",
+        "if len(each) == count_rows()}",
+        "if len(each)}",
+    ),
+    Fault(
+        "index-from-its-start-in-each-part",
+        "core/market/history/arrow.py",
+        "part = values[first : first + table.num_rows]",
+        "part = values[: table.num_rows]",
+    ),
+    Fault(
         "replay-begins-at-its-end",
         "core/market/feeds/replay.py",
-        "return catch_up if catch_up < candles else candles // 2 if limit is None else candles",
-        "return min(catch_up, candles)",
+        "            count //= 2",
+        "            pass",
     ),
     Fault(
         "cell-of-later-candles-after-going-back",
@@ -302,18 +314,18 @@ FAULTS = (
     Fault(
         "late-candle-unseen-in-the-past",
         "core/domain/candle_series.py",
-        "whole.insertion_index(first_ms) >= count",
+        "whole.insertion_index(first_ms) >= both",
         "whole.insertion_index(first_ms) >= 0",
     ),
     Fault(
         "replay-step-reported-twice",
-        "core/market/feeds/pace.py",
+        "core/market/feeds/replay_speed.py",
         "        self._steps -= 1\n",
         "        self._steps -= 0\n",
     ),
     Fault(
         "changed-pace-gives-a-candle",
-        "core/market/feeds/pace.py",
+        "core/market/feeds/replay_speed.py",
         "elif not await happens_within(self._changed, 1.0 / self._speed):",
         "elif await happens_within(self._changed, 1.0 / self._speed) is not None:",
     ),

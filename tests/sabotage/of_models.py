@@ -56,8 +56,8 @@ FAULTS = (
     Fault(
         "children-of-a-forecaster-live-on",
         "core/training/external/transport.py",
-        "        self._signal(_KILL)\n        self._tether.cut()",
-        "        self._tether.cut()",
+        "        self._signal(_KILL)\n        self._lifetime.release()",
+        "        self._lifetime.release()",
     ),
     Fault(
         "live-candle-waits-unhurried",
@@ -79,25 +79,25 @@ FAULTS = (
     ),
     Fault(
         "challengers-infinite-forecast-is-sound",
-        "core/training/online/challengers.py",
+        "core/training/online/guarded_challenger.py",
         "if not np.isfinite(quantiles).all():",
         "if np.isnan(quantiles).any():",
     ),
     Fault(
         "failing-challenger-known-as-good",
-        "core/training/online/challengers.py",
+        "core/training/online/guarded_challenger.py",
         "if done and step % self._remember_every == 0 and not any(self._in_a_row.values()):",
         "if step % self._remember_every == 0:",
     ),
     Fault(
         "suspended-challenger-forgotten-by-a-checkpoint",
-        "core/training/online/challengers.py",
+        "core/training/online/guarded_challenger.py",
         'self.is_suspended = bool(scalars["is_suspended"])',
         "self.is_suspended = False",
     ),
     Fault(
         "challenger-learns-poisoned-samples",
-        "core/training/online/challengers.py",
+        "core/training/online/guarded_challenger.py",
         "        if non_finite_parts(batch, anchors):\n            return\n",
         "",
     ),

@@ -26,8 +26,8 @@ FAULTS = (
     Fault(
         "candle-that-cannot-be-is-stored",
         "core/storage/candles.py",
-        "    problem = problem_of_numbers(candle)",
-        "    problem = None",
+        "if (problem := problem_of_numbers(candle)) is not None:",
+        "if (problem := None) is not None:",
     ),
     Fault(
         "fence-not-checked",
@@ -38,14 +38,14 @@ FAULTS = (
     Fault(
         "pinned-checkpoint-deleted",
         "core/storage/record_writer.py",
-        "{str(row[0]) for row in select(self._db, PINNED)}",
-        "{str(row) for row in select(self._db, PINNED)}",
+        "{str(row[0]) for row in select(self.db, PINNED)}",
+        "{str(row) for row in select(self.db, PINNED)}",
     ),
     Fault(
         "each-backup-its-own-lock",
         "core/storage/backups.py",
-        'FileLock(backups / ".lock",',
-        'FileLock(backups / f".lock-{id(backups)}",',
+        'lock = folder.backups / ".lock"',
+        'lock = folder.backups / f".lock-{os.urandom(4).hex()}"',
     ),
     Fault(
         "retention-hours-as-minutes",
@@ -62,8 +62,14 @@ FAULTS = (
     Fault(
         "newest-backups-forgotten",
         "core/storage/backups.py",
-        "known[:keep], known[keep:]",
-        "known[-keep:], known[:-keep]",
+        "for old in made[keep:]:",
+        "for old in made[:-keep]:",
+    ),
+    Fault(
+        "newest-backup-by-the-clock",
+        "core/storage/backup_record.py",
+        "(backup.record.number, backup.name)",
+        "(backup.record.made_at_ms, backup.name)",
     ),
     Fault(
         "backup-due-in-minutes",
@@ -74,8 +80,8 @@ FAULTS = (
     Fault(
         "damaged-checkpoint-in-the-backup",
         "core/storage/backups.py",
-        "if sha256_of(into / kept.kept_as) == kept.sha256:",
-        "if sha256_of(into / kept.kept_as):",
+        "if sha256_of(target) != info.sha256:",
+        "if not sha256_of(target):",
     ),
     Fault(
         "owner-described-after-the-end",
@@ -128,8 +134,8 @@ FAULTS = (
     Fault(
         "unprintable-letters-on-a-page",
         "core/evaluation/report/page.py",
-        "element.text = words.printable(element.text)",
-        "element.text = str(element.text)",
+        "return figures.printable(value) if",
+        "return value if",
     ),
     Fault(
         "loss-without-model-of-the-wrong-sign",
@@ -232,11 +238,5 @@ FAULTS = (
         "core/storage/browsing.py",
         " if at_ms <= info.created_at_ms",
         "",
-    ),
-    Fault(
-        "of-too-many-entries-the-last-are-kept",
-        "core/settings/repair.py",
-        "del entries[most:]",
-        "del entries[:-most]",
     ),
 )

@@ -14,8 +14,8 @@ FAULTS = (
     Fault(
         "trained-across-a-hole",
         "core/training/engine/samples.py",
-        "natural, _, usable = history.targets(origins)",
-        "natural, usable, _ = history.targets(origins)",
+        "natural, _, usable = targets_of(",
+        "natural, usable, _ = targets_of(",
     ),
     Fault(
         "reference-model-of-age-zero",
@@ -26,12 +26,12 @@ FAULTS = (
     Fault(
         "challengers-in-what-the-model-learns-from",
         "core/training/online/market_session.py",
-        "self._in_training_units(origin, outcome.learned_losses)",
-        "self._in_training_units(origin, outcome.losses)",
+        "(outcome.learned_losses / factor * weights)",
+        "(outcome.losses / factor * weights)",
     ),
     Fault(
         "challengers-share-the-inputs",
-        "core/training/online/challengers.py",
+        "core/training/online/guarded_challenger.py",
         "own = [_copied(each) for each in markets]",
         "own = list(markets)",
     ),
@@ -67,13 +67,13 @@ FAULTS = (
     ),
     Fault(
         "undo-in-milliseconds",
-        "core/training/hosting/checkpoint_keeper.py",
+        "core/training/hosting/checkpoint_writer.py",
         "self._settings.undo_minutes * _MINUTE_MS",
         "self._settings.undo_minutes",
     ),
     Fault(
         "back-to-a-state-that-is-not-good",
-        "core/training/hosting/checkpoint_keeper.py",
+        "core/training/hosting/checkpoint_writer.py",
         "key=lambda info: not info.is_known_good)",
         "key=lambda info: info.is_known_good)",
     ),
@@ -86,7 +86,7 @@ FAULTS = (
     Fault(
         "evidence-counted-twice",
         "core/training/online/evidence.py",
-        "target_open_time_ms <= self._taken_until_ms",
+        "target_open_time_ms <= self._counted_until_ms",
         "target_open_time_ms < 0",
     ),
     Fault(
@@ -98,30 +98,30 @@ FAULTS = (
     Fault(
         "model-remembered-in-another-row",
         "core/training/online/forecaster.py",
-        "forecasts[1 + MODEL] = quantiles",
-        "forecasts[MODEL] = quantiles",
+        "own[:, 1 + MODEL] = issued[:, MODEL]",
+        "own[:, MODEL] = issued[:, MODEL]",
     ),
     Fault(
         "hole-of-the-first-horizon-only",
-        "core/training/online/market_session.py",
-        "is_usable = targets[steps, steps], is_whole[steps, steps]",
-        "is_usable = targets[steps, steps], is_whole[steps, 0]",
+        "core/forecast/outcomes.py",
+        "(segment[market, rows] == segment[places, target][:, None])",
+        "(segment[market, rows[:, :1]] == segment[places, target][:, None])",
     ),
     Fault(
         "late-forecast-counts-as-live",
-        "core/training/online/provenance.py",
+        "core/training/online/forecast_mode.py",
         "is_late = made_at_ms - target_opens_ms >",
         "is_late = target_opens_ms - made_at_ms >",
     ),
     Fault(
         "forecast-not-committed",
-        "core/training/online/market_session.py",
-        "        self.record.add_forecast(forecast)\n",
-        "        pass\n",
+        "core/storage/close_writer.py",
+        "add_sealed(db, FORECASTS, forecasts)",
+        "add_sealed(db, FORECASTS, forecasts[:0])",
     ),
     Fault(
         "pretrained-candles-count-as-own",
-        "core/training/online/provenance.py",
+        "core/training/online/forecast_mode.py",
         "target_opens_ms < self.seen_until_ms",
         "target_opens_ms > self.seen_until_ms",
     ),
@@ -223,13 +223,14 @@ FAULTS = (
     ),
     Fault(
         "anchors-of-the-newest-candle-for-all-samples",
-        "core/forecast/history.py",
-        "return self._anchors[origins].astype(np.float64)",
-        "return self._anchors[[len(self) - 1] * len(origins)].astype(np.float64)",
+        "core/forecast/panel.py",
+        "return self._anchors[places, rows].astype(np.float64)",
+        "return self._anchors[places, self.newest(places)].astype(np.float64)",
+        near=("tests/core/training/online/test_forecaster.py",),
     ),
     Fault(
         "restored-weights-seen-nothing",
-        "core/training/online/provenance.py",
+        "core/training/online/forecast_mode.py",
         "self.seen_until_ms = max(learned_until_ms, self.seen_until_ms or learned_until_ms)",
         "self.seen_until_ms = self.seen_until_ms",
     ),
@@ -290,8 +291,8 @@ FAULTS = (
     Fault(
         "state-of-another-device",
         "core/training/engine/noise.py",
-        "kind is None or kind == generator.device.type",
-        "kind is None or kind is not None",
+        "if kind == generator.device.type:",
+        "if kind:",
     ),
     Fault(
         "a-wreck-is-its-own-measure",
@@ -336,12 +337,6 @@ FAULTS = (
         "info.step >= sound_until",
     ),
     Fault(
-        "weights-of-others-are-unexpected",
-        "core/checkpoints/weight_file.py",
-        'has_others="markets" in description',
-        "has_others=False",
-    ),
-    Fault(
         "taken-weights-are-not-noted",
         "core/training/hosting/run_start.py",
         "session.note_new_weights(info.checkpoint_id, learned_until_ms)",
@@ -367,7 +362,7 @@ FAULTS = (
     ),
     Fault(
         "score-of-what-was-shown",
-        "core/training/online/ledger.py",
+        "core/training/online/score_ledger.py",
         "return CheckpointScores(skill_of_both(model, reference)",
         "return CheckpointScores(skill_of_both(shown, reference)",
     ),
@@ -379,7 +374,7 @@ FAULTS = (
     ),
     Fault(
         "restored-model-with-the-figures-of-the-wreck",
-        "core/training/hosting/checkpoint_keeper.py",
+        "core/training/hosting/checkpoint_writer.py",
         "        if reason == RESTORE:",
         "        if False:",
     ),
@@ -397,7 +392,7 @@ FAULTS = (
     ),
     Fault(
         "state-that-is-no-number-is-saved",
-        "core/training/hosting/checkpoint_keeper.py",
+        "core/training/hosting/checkpoint_writer.py",
         "        require_finite_state(tensors, metadata)\n",
         "",
     ),
@@ -434,26 +429,20 @@ FAULTS = (
     Fault(
         "joined-market-counts-what-the-model-knew",
         "core/training/online/snapshot.py",
-        "        if len(parts) < len(session.markets):",
+        "        if len(places) < len(session.markets):",
         "        if False:",
     ),
     Fault(
         "deadly-candle-comes-again",
         "core/training/hosting/restarts.py",
-        "if death.candle_ms is None or not self._candle_deaths.died_on(death.market, death.candle_ms):",
-        "if death.candle_ms is None or self._candle_deaths.died_on(death.market, death.candle_ms):",
+        "if not self._candle_deaths.died_on(death.market, death.candle_ms):",
+        "if self._candle_deaths.died_on(death.market, death.candle_ms):",
     ),
     Fault(
         "checkpoint-by-the-user-called-periodic",
         "core/training/commands.py",
         'reason: str = "manual"',
         'reason: str = "periodic"',
-    ),
-    Fault(
-        "benchmark-in-seconds",
-        "core/benchmark/engine.py",
-        "([1000.0 * pair[side] for pair",
-        "([pair[side] for pair",
     ),
     Fault(
         "command-lost-with-its-host",

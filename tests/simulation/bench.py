@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from random import Random
 
+from core.domain.backoff import Backoff
 from core.market.feeds.exchange import ExchangeFeed
-from core.market.feeds.timing import Backoff
 from core.market.pipeline import MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from core.domain.backoff import Backoff
 from core.domain.candle import Candle, Market
-from core.domain.validation import problem_of
+from core.domain.candle_faults import problem_of
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -22,9 +23,9 @@ from core.market.feeds.base import (
     RejectedMessage,
     StoredCandles,
 )
-from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
+from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.rate_limits import RateLimitHold, RequestGate, RequestQueue
-from core.market.feeds.timing import Backoff
+from core.market.feeds.timing import ExchangeTimes
 from core.market.pipeline import MarketPipeline, PipelineListener
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore

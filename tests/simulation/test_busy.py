@@ -61,5 +61,6 @@ def test_after_a_long_pause_no_page_is_requested_repeatedly() -> None:
         assert now_ms - went_on_ms < 2_000 and len(bench.exchange.asked_s) - asked <= 5
         assert closed[-1].candle.open_time_ms == closed_until(now_ms)
         await feed.aclose()
+        bench.db.close()
 
     run_virtually(story)

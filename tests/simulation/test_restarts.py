@@ -70,7 +70,9 @@ def test_a_gap_filled_by_the_exchange_while_closed_is_filled_at_the_next_start()
         assert hole_ms not in [candle.open_time_ms for candle in bench.store.load(MARKET)]
         market.final[hole_ms] = filled
         second = await bench.run_until(EPOCH_MS + 12 * STEP_MS)
-        return second, bench.store.load(MARKET)
+        stored = bench.store.load(MARKET)
+        bench.db.close()
+        return second, stored
 
     second, stored = run_virtually(story)
     assert filled in second.corrected and filled in stored

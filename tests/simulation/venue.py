@@ -186,7 +186,7 @@ class SimulatedVenue:
             headers = {"Retry-After": str(round(wrong["status"].strength * 20))} if status in (418, 429) else {}
             refusal = explain(ccxt.ExchangeNotAvailable("refused"), _NAME, HttpResponse(status, headers))
             now_s = self._exchange.time.monotonic_s()
-            self._exchange.waits_s.append((now_s, now_s + refusal.wait_s * refusal.is_asked))
+            self._exchange.waits_s.append((now_s, now_s + refusal.wait_s * refusal.is_demanded))
             raise refusal
 
     async def _delay(self) -> None:

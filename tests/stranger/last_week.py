@@ -43,7 +43,7 @@ def go_through(root: Path, market: Market, settings: Settings, tape: Tape, until
         for candle in closed:
             closed_at_ms = market.interval.close_time_ms(candle.open_time_ms)
             clock.advance_ms(closed_at_ms + _AFTER_CLOSE_MS - clock.now_ms())
-            service.handle(rigs.observed(candle, ForecastMode.LIVE))
+            service.handle(rigs.observed(candle, ForecastMode.LIVE, market))
         service.handle(StopSession())
     finally:
         service.close()

@@ -100,7 +100,7 @@ class Stopwatch(QObject):
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Before the window opens: notice the frame clocks' work, and each live candle that a feed brings."""
-        flush, take = FrameClock.flush, MarketPipeline._take
+        flush, take = FrameClock.flush, MarketPipeline._handle
         stopwatch = self
 
         def timed_flush(self: FrameClock) -> None:
@@ -112,7 +112,7 @@ class Stopwatch(QObject):
             take(self, event)
 
         patch.setattr(FrameClock, "flush", timed_flush)
-        patch.setattr(MarketPipeline, "_take", noted_take)
+        patch.setattr(MarketPipeline, "_handle", noted_take)
 
     def _time_work(self, work: Callable[[], None]) -> None:
         if self._is_working:

@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QApplication
 from core.domain.clock import Clock
 from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
+from core.training.hosting import process_host
 from core.training.hosting.host import Host
 from core.training.hosting.process_host import ProcessHost
 from core.training.online.trainer_spec import SessionSpec
 from desktop.app.context import Context
-from desktop.services import trainer
 from tests.stranger import screen
+from tests.stranger.day import QUICK
 from tests.stranger.program import has_ghosts_of_the_model, play
-from tests.stranger.test_first_day import QUICK
 from tests.stranger.user import User
 from tests.support import faulty_trainer
 from tests.support.faulty_trainer import Fault, FaultKind
@@ -40,7 +40,7 @@ def test_the_cause_of_an_incident_can_be_read(
 
         return make
 
-    monkeypatch.setattr(trainer, "host_maker", breaking)
+    monkeypatch.setattr(process_host, "host_maker", breaking)
     faulty_trainer.schedule(tmp_path, FAULTS)
     play(qt, Context(INVENTED, DataFolder(tmp_path), as_json=False), read_why, user, longest_s=300.0)
 

@@ -18,8 +18,8 @@ from desktop.app.context import Context
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.controllers.market_bar import MarketBar
 from tests.stranger import screen
+from tests.stranger.day import MINUTE, QUICK, exchange
 from tests.stranger.program import chart, has_ghosts_of_the_model, main_window, play, title, words_of_chart
-from tests.stranger.test_first_day import MINUTE, QUICK, exchange
 from tests.stranger.user import User
 from tests.support.exchange.clock import wall_ms
 from tests.support.market_hall import priced_tape

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,39 +9,16 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication
 
-from core.domain.candle import Interval
 from core.domain.drawings import DrawingKind
 from core.settings import tree as settings_file
-from core.settings.tree import MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from tests.stranger import screen
+from tests.stranger.day import QUICK, exchange
 from tests.stranger.program import chart, drawings_of_chart, has_ghosts_of_the_model, play, title, words_of_chart
 from tests.stranger.user import RIGHT, User
-from tests.support.exchange.clock import wall_ms
-from tests.support.loopback_exchange import loopback_thread
-from tests.support.market_hall import MarketHall, priced_tape
 
 pytestmark = [pytest.mark.stranger, pytest.mark.slow, pytest.mark.timeout(700)]
-
-MINUTE = Interval.parse("1m")
-QUICK = Settings(
-    market=MarketSettings(catch_up_candles=300),
-    model=ModelSettings(width=8, layers=1, heads=2, context=16),
-    training=TrainingSettings(seed=1),
-)
-"""The defaults, except for a small model and a short catch-up."""
-
-
-@contextmanager
-def exchange() -> Iterator[MarketHall]:
-    tapes = {
-        "BTC/USDT": priced_tape(64_250.0, MINUTE, wall_ms(), 1_500, seed=7, trades=301),
-        "ETH/USDT": priced_tape(3_214.0, MINUTE, wall_ms(), 1_500, seed=11, trades=301),
-    }
-    hall = MarketHall(tapes, wall_ms)
-    with loopback_thread(hall):
-        yield hall
 
 
 def test_a_first_day_until_the_second_start(qt: QApplication, user: User, tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.settings.tree import CheckpointSettings, MarketSettings
 from core.storage.folder import DataFolder
@@ -19,9 +20,9 @@ from desktop.checkpoints.table import CheckpointTable
 from desktop.ui.banner import BannerRow
 from desktop.ui.formatting import format_count
 from tests.stranger import screen
+from tests.stranger.day import QUICK
 from tests.stranger.last_week import end_of_last_week_ms, go_through
 from tests.stranger.program import has_ghosts_of_the_model, main_window, play
-from tests.stranger.test_first_day import QUICK
 from tests.stranger.user import CONTROL, User
 from tests.support.exchange.clock import wall_ms
 from tests.support.loopback_exchange import loopback_thread
@@ -76,7 +77,8 @@ async def find_the_best_of_last_week(user: User) -> str:
     """Its step, as the table writes it."""
     await user.menu("View", "Layouts", "Compare")
     await user.click("Checkpoint filter", within="Checkpoints")
-    await user.type("last week")
+    before = datetime.fromtimestamp(end_of_last_week_ms(wall_ms()) / 1000) + timedelta(days=1)  # noqa: DTZ006 - as shown
+    await user.type(f"saved < {before:%Y-%m-%d}")
     await user.read(" of ")
     await user.picture("14-of-last-week")
     await user.click("Score", within="Checkpoints")
@@ -112,7 +114,7 @@ async def compare_with_todays(user: User, best: str) -> None:
 async def restore(user: User, best: str) -> None:
     await user.click(best, within="Checkpoints")
     await user.click("Restore", within="Checkpoints")
-    await user.read(f"The chart shows what the checkpoint of step {best} would forecast")
+    await user.read(f"Restore the checkpoint of step {best}?")
     await user.picture("19-before-the-restore")
     await user.click_on(next(spot for spot in screen.find("Restore") if isinstance(spot.widget.parent(), BannerRow)))
     await user.read(f"The checkpoint of step {best}")

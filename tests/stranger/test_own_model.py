@@ -12,8 +12,8 @@ from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from tests.stranger import screen
+from tests.stranger.day import QUICK
 from tests.stranger.program import has_ghosts_of_the_model, play, words_of_chart
-from tests.stranger.test_first_day import QUICK
 from tests.stranger.user import User
 
 pytestmark = [pytest.mark.stranger, pytest.mark.slow, pytest.mark.timeout(400)]

@@ -13,9 +13,8 @@ from PySide6.QtWidgets import QApplication
 from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
-from desktop.window.status_bar import StatusPanel
+from tests.stranger.day import QUICK, steps
 from tests.stranger.program import main_window, play
-from tests.stranger.test_first_day import QUICK
 from tests.stranger.user import User, pause
 from tests.torture.census import Census, assert_does_not_go_on_growing, assert_no_objects_are_left, take
 
@@ -33,13 +32,12 @@ MADE = 300
 KEPT = {
     "core.domain.events.ForecastMade": MADE,
     "core.domain.events.Ghost": 9 * MADE,
-    "core.domain.regimes.MarketConditions": MADE,
     "core.domain.regimes.RegimeProbabilities": MADE,
     "core.domain.diagnosis.GradientStatistics": 150,
     "core.domain.diagnosis.LayerStatistics": 4_000,
     "core.logs.reading.LogEntry": 5_100,
     "core.domain.events.CheckpointInfo": 200,
-    "core.checkpoints.catalog.CheckpointRow": 200,
+    "core.checkpoints.row.CheckpointRow": 200,
 }
 """Records of a run are bounded; within a day they may grow up to these limits."""
 
@@ -76,12 +74,6 @@ async def a_day(user: User, rests: list[Rest]) -> None:
         rests.append(at_rest())
     await user.picture("29-after-a-day")
     await user.press("Ctrl+Q")
-
-
-def steps() -> int:
-    """The number of trained candles in the status bar."""
-    said = main_window().findChild(StatusPanel).step.text().removeprefix("Step ").replace(",", "")
-    return int(said) if said.isdigit() else 0
 
 
 def at_rest() -> Rest:

@@ -28,9 +28,9 @@ from desktop.app.context import Context
 from desktop.app.interpreter import collected_here, freeze_imports
 from desktop.overview.tile import Tile
 from desktop.panels.markets.table import MarketsTable
+from tests.stranger.day import steps
 from tests.stranger.program import chart, has_ghosts_of_the_model, main_window, play
 from tests.stranger.stopwatch import Stopwatch, figures
-from tests.stranger.test_simulated_day import steps
 from tests.stranger.user import User, pause
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7_200)]

@@ -1,4 +1,4 @@
-"""New databases begin as copies of one, whose schema was made once instead of step by step for each."""
+"""New databases begin as copies of one, whose tables were created once."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def blank_database() -> BlankDatabase:
 
 @pytest.fixture(autouse=True)
 def new_databases_are_copies(monkeypatch: pytest.MonkeyPatch, blank_database: BlankDatabase) -> None:
-    """The steps of the schema take 16 ms. The tests of `core.storage` override this fixture, and see them run."""
+    """Creating the tables takes longer. The tests of `core.storage` override this fixture."""
     monkeypatch.setattr(database, "_connect", blank_database.connect)

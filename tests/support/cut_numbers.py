@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from PySide6 import QtGui
 from PySide6.QtCore import QModelIndex, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPixmap, QTextDocument
 from PySide6.QtWidgets import (
@@ -72,7 +73,7 @@ def _place_of_text(label: QLabel) -> QRect:
 def _words(label: QLabel) -> str:
     """Without markup."""
     text = label.text()
-    if not Qt.mightBeRichText(text) or label.textFormat() is Qt.TextFormat.PlainText:
+    if not QtGui.Qt.mightBeRichText(text) or label.textFormat() is Qt.TextFormat.PlainText:
         return text
     document = QTextDocument()
     document.setHtml(text)

@@ -25,14 +25,14 @@ from core.market.feeds.ccxt_tap import reports_close
 from core.market.feeds.exchange_facts import ExchangeFacts, facts_of
 from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.history.forms.form import Form
-from core.market.history.forms.table import FORMS
+from core.market.history.forms.recognise import FORMS
 from core.market.history.report import describe_form
 from core.settings.group import OWN_DIALOG, all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionInfo
 from desktop.commands.cli import ghostcandle
 from desktop.commands.options import DeviceType
-from desktop.dialogs.setting_words import default, effect, number, span_of, title, words
+from desktop.dialogs.setting_texts import default, effect, number, spaced, span_of, title
 from desktop.dialogs.shortcuts import chart_gestures
 from desktop.panels.feed.panel import MEANINGS
 
@@ -40,11 +40,18 @@ _STREAMS = {"candles": "watchOHLCV", "trades": "watchTrades"}
 _KINDS: dict[Any, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 README = DOCS.parent / "README.md"
+SHARED = "Options of every command"
+_OPTION_HEAD = ("option", "takes", "meaning")
 
 
 def commands() -> str:
-    """Every command with every option, from click's tree."""
-    return "\n\n".join(_command(command, path) for path, command in every_command())
+    """Every command with every option, from click's tree. Those that all commands have are listed once."""
+    rows = {path: [_option(option) for option in _options(command)] for path, command in every_command()}
+    shared = [row for row in next(iter(rows.values())) if all(row in others for others in rows.values())]
+    parts = ["\n".join([f"### {SHARED}", "", *_table(_OPTION_HEAD, shared)])]
+    for path, command in every_command():
+        parts.append(_command(command, path, [row for row in rows[path] if row not in shared]))
+    return "\n\n".join(parts)
 
 
 def every_command(
@@ -63,12 +70,16 @@ def every_command(
         yield from every_command(child, f"{path} {name}")
 
 
-def _command(command: click.Command, path: str) -> str:
+def _options(command: click.Command) -> list[click.Option]:
+    return [param for param in command.params if isinstance(param, click.Option)]
+
+
+def _command(command: click.Command, path: str, rows: list[tuple[str, ...]]) -> str:
     arguments = [each for each in command.params if isinstance(each, click.Argument)]
     usage = " ".join([path, *(each.make_metavar(click.Context(command)) for each in arguments)])
     summary = " ".join((command.help or "").split("\n\n")[0].split())
-    rows = [_option(each) for each in command.params if isinstance(each, click.Option)]
-    return "\n".join([f"### `{usage}`", "", summary, "", *_table(("option", "takes", "meaning"), rows)])
+    table = ["", *_table(_OPTION_HEAD, rows)] if rows else []
+    return "\n".join([f"### `{usage}`", "", summary, *table])
 
 
 def _option(option: click.Option) -> tuple[str, ...]:
@@ -106,7 +117,7 @@ def _group(field: Field[Any]) -> str:
     rows = [_setting(field.name, name, info) for name, info in all_field_infos(group).items()]
     summary = " ".join((group.__doc__ or "").split())
     head = ("setting", "default", "may be", "unit", "meaning", "takes effect")
-    return "\n".join([f"## {words(field.name)}", "", summary, "", *_table(head, rows)])
+    return "\n".join([f"## {spaced(field.name)}", "", summary, "", *_table(head, rows)])
 
 
 def _setting(group: str, name: str, info: FieldInfo) -> tuple[str, ...]:
@@ -251,10 +262,11 @@ def cuda() -> str:
     lock = (README.parent / "requirements.lock").read_text(encoding="utf-8")
     torch = next(line for line in lock.splitlines() if line.startswith("torch==")).removeprefix("torch==").split()[0]
     rows = []
-    for case in CASES:
+    systems = ("Windows", "WSL2", "Linux")  # the last first, after what any has; before all, what needs nothing
+    for case in sorted(CASES, key=lambda case: (not case.is_fine, *(system in case.found for system in systems))):
         is_windows = "Windows" in case.found
         python = r".venv\Scripts\python" if is_windows else ".venv/bin/python"
-        facts = CudaFacts(system="Linux", python=python, torch=torch, cuda=None, usable=("cuda:1",))
+        facts = CudaFacts(system="Linux", python=python, torch=torch, cuda=None, usable="cuda:1")
         lines = filled_in(case.advice, facts).splitlines()
         cells = (f"`{line.strip()}`" if line.startswith(" ") else line for line in lines)
         rows.append((case.found, "<br>".join(cells)))

@@ -141,7 +141,7 @@ class Driven:
         db = open_database(DataFolder(self.root).database)
         try:
             if is_whole:
-                self.inbox.feed_ended()
+                self.inbox.feed_ended(spec.market)
             driver = TrainingDriver(
                 spec, self._make_host, CandleStore(db), self.inbox, emit, self._clock, self._make_probe
             )

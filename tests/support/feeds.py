@@ -1,4 +1,4 @@
-"""Iterates a feed in tests, with a time limit, and collects its events by kind."""
+"""Iterates a feed in tests, with a time limit, and collects its events by kind; and a listener of backfills."""
 
 from __future__ import annotations
 
@@ -90,3 +90,11 @@ async def record_events(
     finally:
         await feed.aclose()
     return received
+
+
+class Silent:
+    """Ignores the progress of a backfill."""
+
+    def notify(self, sentence: str) -> None: ...
+
+    def show(self, done: int, total: int) -> None: ...

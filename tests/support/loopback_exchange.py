@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from core.domain.candle import Interval
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from tests.support.exchange.clock import AcceleratedClock, wall_ms
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.fault_proxy import FaultProxy

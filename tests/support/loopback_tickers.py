@@ -7,31 +7,28 @@ Beside `LoopbackExchange`, which streams one market, this answers for a whole li
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
 
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 
 QUARTER_MS = 900_000
+CHANGE_PERCENT = -1.25
+"""Over a day, of all markets."""
 _USUAL_ROWS = 500
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class LoopbackTickers:
-    """prices: the last price by symbol; may be changed while it serves. Candles swing around the first price
-    by some percent."""
+    """prices: the last price by symbol; may be changed while it serves. All candles have it."""
 
     def __init__(self, prices: Mapping[str, float], now_ms: Callable[[], int] | None = None) -> None:
         self.prices = dict(prices)
-        self.bases = dict(prices)
         self.now_ms = now_ms or (lambda: time.time_ns() // 1_000_000)
         self.refused_intervals: set[str] = set()
-        self.without_candles: set[str] = set()
-        """Symbols that have a price, but no candles."""
         self.requests: list[str] = []
         self._status: tuple[int, dict[str, str]] | None = None
         self._is_refusing = False
@@ -79,13 +76,6 @@ class LoopbackTickers:
         assert self._runner is not None
         await self._runner.cleanup()
 
-    def close_at(self, symbol: str, open_time_ms: int) -> float:
-        """The close of the quarter of an hour that opened then."""
-        number = open_time_ms // QUARTER_MS
-        seed = sum(map(ord, symbol))
-        slow, fast = (math.sin(2.0 * math.pi * number / length + seed) for length in (150.0 + seed % 40, 11.0))
-        return round(self.bases.setdefault(symbol, self.prices[symbol]) * (1.0 + 0.03 * slow + 0.006 * fast), 8)
-
     @web.middleware
     async def _trouble(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
         self.requests.append(request.path_qs)
@@ -132,7 +122,7 @@ class LoopbackTickers:
     async def _klines(self, request: web.Request) -> web.Response:
         query = request.query
         symbol = next((each for each in self.prices if _id(each) == query.get("symbol")), None)
-        if symbol is None or symbol in self.without_candles:
+        if symbol is None:
             return _bad_symbol()
         if query.get("interval") in self.refused_intervals:
             return web.json_response({"code": -1120, "msg": "Invalid interval."}, status=400)
@@ -142,8 +132,7 @@ class LoopbackTickers:
         return web.json_response([self._row(symbol, time_ms) for time_ms in times])
 
     def _row(self, symbol: str, time_ms: int) -> list[Any]:
-        opened, closed = self.close_at(symbol, time_ms - QUARTER_MS), self.close_at(symbol, time_ms)
-        numbers = (opened, max(opened, closed), min(opened, closed), closed, 10.0)
+        numbers = (*[self.prices[symbol]] * 4, 10.0)
         return [time_ms, *map(_text, numbers), time_ms + QUARTER_MS - 1, "0.0", 10, "0.0", "0.0", "0"]
 
     def _ticker(self, symbol: str) -> dict[str, Any]:
@@ -152,7 +141,7 @@ class LoopbackTickers:
         return {
             "symbol": _id(symbol),
             "priceChange": "0.0",
-            "priceChangePercent": "77.7",
+            "priceChangePercent": str(CHANGE_PERCENT),
             "weightedAvgPrice": last,
             "prevClosePrice": last,
             "lastPrice": last,

@@ -30,8 +30,8 @@ RTX_4070 = Card("NVIDIA GeForce RTX 4070", (8, 9))
 @dataclass(frozen=True)
 class FakeMachine:
     """gpus: as the driver lists them, or, without one, as the system does; cuda_order: as torch counts them. driver:
-    empty if there is none. is_driver_replaced: by that version, while an older one is running. python: empty for the
-    version that runs."""
+    empty if there is none. is_driver_replaced: by that version, while an older one is running. python: the version
+    that is said to run."""
 
     system: str = "Linux"
     release: str = "6.8.0-48-generic"
@@ -40,7 +40,7 @@ class FakeMachine:
     hip: str | None = None
     driver: str = "580.95.05"
     is_driver_replaced: bool = False
-    python: str = ""
+    python: str = "3.13.7"
     gpus: tuple[Card, ...] = (RTX_4070,)
     cuda_order: tuple[int, ...] = (0,)
 

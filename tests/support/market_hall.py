@@ -8,7 +8,7 @@ from aiohttp import web
 
 from core.domain.candle import Candle, Interval
 from tests.support.exchange.many import ManyMarkets
-from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers
+from tests.support.loopback_tickers import LoopbackTickers
 from tests.support.tape import Tape, generated_tape
 
 _DECIMALS = 2
@@ -21,10 +21,6 @@ class MarketHall(ManyMarkets):
         super().__init__(tapes, now_ms)
         self.tickers = LoopbackTickers(dict.fromkeys(tapes, 1.0), now_ms)
         self._price()
-        newest_ms = now_ms() // QUARTER_MS * QUARTER_MS
-        self.tickers.bases = dict(self.tickers.prices)
-        for symbol, price in self.tickers.prices.items():  # so that each day of prices ends with the last one
-            self.tickers.bases[symbol] *= price / self.tickers.close_at(symbol, newest_ms)
 
     def _price(self) -> None:
         for market in self.markets.values():

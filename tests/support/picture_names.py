@@ -14,8 +14,8 @@ PANELS = {
     ActionId.SHOW_LOG: "log",
 }
 """Docks with a separate picture, by its name."""
-MOVING = "live-dark.png"
-"""An animated PNG."""
+MOVING = "live-dark.webp"
+"""An animated WebP."""
 _IN_BOTH_THEMES = (
     "accuracy",
     "checkpoints",
@@ -33,6 +33,7 @@ MADE = frozenset(
         *(f"{name}-{theme}.png" for name in _IN_BOTH_THEMES for theme in THEMES),
         *(f"{name}-dark.png" for name in PANELS.values()),
         MOVING,
+        "accuracy-now-light.png",
         "chances-dark.png",
         "chart-hindsight.png",
         "chart-indicators-light.png",
@@ -40,8 +41,10 @@ MADE = frozenset(
         "jobs-evaluate-light.png",
         "checkpoints-compare-light.png",
         "checkpoints-ghosts-light.png",
+        "ghosts-light.png",
         "preferences-dark.png",
         "shortcuts-dark.png",
+        "welcome-light.png",
     }
 )
 """Made by ``make pictures``, which fails if one is missing."""

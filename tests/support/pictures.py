@@ -1,6 +1,6 @@
 """The pictures of README and docs: the real window over the shipped sample, at its sizes and in both themes.
 
-python -m tests.support.pictures docs/pictures [--steps 400]
+python -m tests.support.pictures docs/pictures [--steps 400] [--only moving --only first-hour]
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import dataclasses
 import os
 import tempfile
 import time
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 os.environ.setdefault(  # without a file the screen has 800 x 800 pixels, which limits dialogs
@@ -33,7 +34,7 @@ from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.compare_dialog import CompareDialog
-from tests.support import job_pictures, moving_picture, overview_pictures, panel_pictures, watching
+from tests.support import first_hour_pictures, job_pictures, moving_picture, overview_pictures, panel_pictures, watching
 from tests.support.picture_names import MADE, SIZES, THEMES
 
 _NO_VENUE = "no-exchange"
@@ -49,16 +50,17 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--only", action="append", choices=_PARTS, help="may be given several times")
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
     qt = QApplication(["ghostcandle"])
     qt.setQuitOnLastWindowClosed(False)
     with tempfile.TemporaryDirectory() as data, QEventLoop(qt) as loop:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(_shoot(qt, chosen.folder, Path(data), chosen.steps))
+        loop.run_until_complete(_shoot(qt, chosen.folder, Path(data), chosen.steps, chosen.only))
 
 
-async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None:
+async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int, only: Iterable[str] | None) -> None:
     started_s = time.time()
     market = MarketSettings(feed="auto", venue=_NO_VENUE, catch_up_candles=steps)
     settings = Settings(market=market, training=TrainingSettings(seed=1))
@@ -73,25 +75,14 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
         await asyncio.sleep(3.0)
         while application.window.banner.shown is not None:
             application.window.banner.dismiss()
-        for theme in THEMES:
-            for size in SIZES:
-                await _one(application, theme, size, folder)
-        await moving_picture.shoot(application, folder)
-        await _gradients(application, folder)
-        await _accuracy(application, folder)
-        await _browser(application, folder)
-        await job_pictures.shoot(application, folder, data)
-        await _tooltip(application, folder)
-        await _hindsight(application, folder)
-        await _regimes(application, folder)
-        await _indicators(application, folder)
-        await _tools(application, folder)
-        await _chances(application, folder)
-        await panel_pictures.shoot(application, folder)
+        for name in only or _PARTS:
+            await _PARTS[name](application, folder)
     finally:
         application.jobs.let_close()
         application.window.close()
         await application.close()
+    if only:
+        return
     with tempfile.TemporaryDirectory() as second:
         await watching.shoot(qt, folder, Path(second))
     with tempfile.TemporaryDirectory() as third:
@@ -119,6 +110,12 @@ async def _until(condition: object, timeout_s: float = 600.0) -> None:
 async def _ghosts(application: Application) -> None:
     """On a busy machine the trainer may be behind the replay, without ghosts."""
     await _until(lambda: _has_ghosts_of_the_model(application))
+
+
+async def _windows(application: Application, folder: Path) -> None:
+    for theme in THEMES:
+        for size in SIZES:
+            await _one(application, theme, size, folder)
 
 
 async def _one(application: Application, theme: str, size: tuple[int, int], folder: Path) -> None:
@@ -195,9 +192,9 @@ async def _browser(application: Application, folder: Path) -> None:
     source.set_pinned(chosen, True)
     source.set_name(chosen[0], "Calm evening")
     source.set_tags(chosen, ["keep"], [])
-    shown = ("marks", "name", "step", "when", "skill", "coverage", "direction", "loss", "health", "device", "tags")
+    shown = ("marks", "name", "step", "saved", "score", "coverage", "direction", "loss", "gradients", "device", "tags")
     panel.show_settings(BrowserSettings(columns=shown))
-    panel.filter.setText("score > −20 % and step > 50")
+    panel.filter.setText("score > -20 and step > 50")
     for theme in THEMES:
         appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
         window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
@@ -226,13 +223,11 @@ async def _browser(application: Application, folder: Path) -> None:
 
 
 async def _hindsight(application: Application, folder: Path) -> None:
-    """Past forecasts over the candles that followed, and the strip of their errors, in both themes."""
+    """Past forecasts over the candles that followed, in both themes."""
     window, chart = application.window, application.chart
     QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
     window.resize(*SIZES[0])
-    shown = dataclasses.replace(
-        window.shell.settings.current.chart, hindsight=True, hindsight_horizon=3, error_strip=True
-    )
+    shown = dataclasses.replace(window.shell.settings.current.chart, hindsight=True, hindsight_horizon=3)
     window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
     for theme in THEMES:
         appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
@@ -273,6 +268,11 @@ async def _indicators(application: Application, folder: Path) -> None:
     await _ghosts(application)
     assert chart.grab().save(str(folder / "chart-indicators-light.png"))
     window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=ChartSettings()))
+
+
+async def _jobs(application: Application, folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as aside:
+        await job_pictures.shoot(application, folder, Path(aside))
 
 
 async def _tooltip(application: Application, folder: Path) -> None:
@@ -317,7 +317,7 @@ async def _tools(application: Application, folder: Path) -> None:
     window.resize(*SIZES[0])
     await asyncio.sleep(0.8)
     QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
-    book, shown, decimals = tools.book, chart.frame.prices, chart.model.decimals()
+    store, shown, decimals = tools.placed_store, chart.frame.prices, chart.model.decimals()
     rise = max(
         [series[index] for index in range(len(series) - 60, len(series))], key=lambda candle: candle.close - candle.open
     )
@@ -327,7 +327,7 @@ async def _tools(application: Application, folder: Path) -> None:
         PriceLine(round(shown.low + 0.4 * shown.span, decimals), LineKind.NOTE, "Support since Tuesday"),
     )
     for line in drawn:
-        book.put(line)
+        store.put(line)
     tools.placed.select(None)
     start, end = series[-46], series[-22]
     tools.measure.follow(Anchor(start.open_time_ms, start.low))
@@ -357,6 +357,24 @@ def _has_ghosts_of_the_model(application: Application) -> bool:
     model = application.chart.model
     return bool(model.ghosts()) and model.forecast is not None and not model.forecast.is_by_simple_rules
 
+
+_PARTS: dict[str, Callable[[Application, Path], Awaitable[None]]] = {
+    "windows": _windows,
+    "first-hour": first_hour_pictures.shoot,
+    "moving": moving_picture.shoot,
+    "gradients": _gradients,
+    "accuracy": _accuracy,
+    "checkpoints": _browser,
+    "jobs": _jobs,
+    "tooltip": _tooltip,
+    "hindsight": _hindsight,
+    "regimes": _regimes,
+    "indicators": _indicators,
+    "tools": _tools,
+    "chances": _chances,
+    "panels": panel_pictures.shoot,
+}
+"""In the order in which they are made; the window of several markets is made after them."""
 
 if __name__ == "__main__":
     main()

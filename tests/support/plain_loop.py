@@ -36,7 +36,9 @@ def learn_together(spec: SessionSpec, db: Database, clock: Clock) -> Sequence[Ru
         for challenger in opened.session.challengers:
             closing.callback(challenger.close)
         for closed in closes([_stored(CandleStore(db), market) for market in spec.markets]):
-            opened.session.on_close([MarketCandle(candle, spec.own_mode, market) for market, candle in closed])
+            opened.session.on_close(
+                [MarketCandle(candle, spec.own_mode, spec.markets[market]) for market, candle in closed]
+            )
             assert not opened.session.is_paused
     return RunStore(db).members(opened.run.run_id)
 

@@ -16,17 +16,17 @@ from sqlite_utils import Database
 
 from core.domain.candle import Candle
 from core.domain.quantities import BAND_50, BAND_90, LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
-from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import RegimeProbabilities
 from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE, Quantiles, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.packing import as_stored
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import RunStore
 from core.training.online.evidence import RunEvidence
 from core.training.online.trainer_spec import own_mode_of
 from tests.support.candles import MARKET, MINUTE
+from tests.support.scores import as_stored
 
 MADE_AFTER_MS = 250
 TWIN_AGE = 20
@@ -53,11 +53,11 @@ class SyntheticRun:
             parameters=1,
         )
         self.run_id = run.run_id
-        self._record = TrainingRecord(self._db, run.run_id, runs.take_fence(run.run_id))
+        self._record = TrainingRecord(self._db, run.run_id, runs.acquire_fence(run.run_id))
         self._mode = own_mode_of(MARKET)
         self._horizons, self._seed = horizons, seed
         self._forecasts: list[StoredForecast] = []
-        self._conditions: list[MarketConditions] = []
+        self._conditions: list[RegimeProbabilities] = []
         self._evidence = RunEvidence()
 
     def write(self, candles: Sequence[Candle]) -> None:
@@ -70,7 +70,7 @@ class SyntheticRun:
                 scores = self._scores(candle)
                 record.add_scores(scores)
                 self._take_evidence(scores, candle)
-                record.add_evidence(self._evidence.take_new())
+                record.add_evidence(self._evidence.pop_new())
                 self._forecasts.append(forecast)
                 self._conditions.append(conditions)
 
@@ -93,8 +93,8 @@ class SyntheticRun:
     def _draw(self, candle: Candle, *what: int) -> np.random.Generator:
         return np.random.default_rng((self._seed, candle.open_time_ms, *what))
 
-    def _condition(self, candle: Candle) -> MarketConditions:
-        return MarketConditions(RegimeProbabilities(*self._draw(candle).dirichlet((1.0, 1.0, 1.0)).tolist()))
+    def _condition(self, candle: Candle) -> RegimeProbabilities:
+        return RegimeProbabilities(*self._draw(candle).dirichlet((1.0, 1.0, 1.0)).tolist())
 
     def _forecast(self, candle: Candle) -> StoredForecast:
         horizons = range(1, self._horizons + 1)
@@ -140,7 +140,7 @@ class SyntheticRun:
             reference_overlap=0.4,
             scored_at_ms=MINUTE.close_time_ms(target.open_time_ms) + MADE_AFTER_MS,
             expert_losses=pack_losses(losses),
-            regime=self._conditions[-horizon].regime,
+            regime=self._conditions[-horizon],
             twin_loss=old_model[Quantity.CLOSE] if len(self._forecasts) > TWIN_AGE else None,
             range_twin_loss=old_model[Quantity.RANGE] if len(self._forecasts) > TWIN_AGE else None,
             body_loss=combined[Quantity.BODY],

@@ -19,7 +19,7 @@ from core.settings.group import all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS, REASONS
-from desktop.dialogs.setting_words import english_title
+from desktop.dialogs.setting_texts import english_title
 from desktop.panels.leaderboard import table as leaderboard
 from desktop.panels.markets import model as markets
 

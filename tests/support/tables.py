@@ -6,20 +6,20 @@ from functools import cache
 
 from sqlite_utils import Database
 
-from core.storage.migrations import schema
+from core.storage.schema import create_tables
 
 
 @cache
 def _template() -> bytes:
     db = Database(memory=True)
-    schema().apply(db)
+    create_tables(db.conn)
     image = db.conn.serialize()
     db.conn.close()
     return image
 
 
 def empty_tables() -> Database:
-    """Copied, not migrated: a migration takes longer than many tests."""
+    """Copied: creating the tables takes longer than many tests."""
     db = Database(memory=True)
     db.conn.deserialize(_template())
     return db

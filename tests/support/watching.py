@@ -15,7 +15,7 @@ from core.domain.candle import Candle, Interval
 from core.domain.events import TrainerState
 from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import FeedState
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.settings.tree import MarketSettings, Settings, TrainingSettings
 from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
@@ -23,7 +23,7 @@ from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
-from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers
+from tests.support.loopback_tickers import LoopbackTickers
 from tests.support.tape import Tape, generated_tape
 
 _SECOND = Interval.parse("1s")
@@ -42,9 +42,6 @@ class WholeExchange(LoopbackExchange):
         super().__init__(_dear(generated_tape(_SECOND, clock(), 400, future=4_000)), clock)
         self.tickers = prices
         self._price_bitcoin()
-        newest_ms = clock() // QUARTER_MS * QUARTER_MS
-        for symbol, price in prices.prices.items():  # so that each day of prices ends with the last one
-            prices.bases[symbol] *= price / prices.close_at(symbol, newest_ms)
 
     def _price_bitcoin(self) -> None:
         forming = self.tape.forming(self.now_ms())

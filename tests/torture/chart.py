@@ -12,8 +12,8 @@ from core.domain.clock import ManualClock
 from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.items.regimes import RegimeLayer
-from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
 from desktop.chart.tools.pan_and_zoom import Kinetic
 from desktop.chart.widget import ChartWidget
@@ -24,7 +24,7 @@ from tests.torture.user import User
 
 T = TypeVar("T")
 ZONES = ("UTC", "Asia/Kolkata", "America/New_York", "Pacific/Kiritimati")
-_MOST_STUDIES = 5
+_MOST_INDICATORS = 5
 _MODES: tuple[Mode, ...] = ("dark", "light", "system")
 _COLOURS: tuple[Colours, ...] = ("green-red", "blue-orange")
 
@@ -68,7 +68,7 @@ class ChartActs:
             self.resize: 0.004,
             self.restyle: 0.006,
             self.recolour: 0.003,
-            self.study: 0.004,
+            self.indicator: 0.004,
             self.shade: 0.002,
             self.change_font: 0.001,
             self.hide_and_show: 0.001,
@@ -142,14 +142,14 @@ class ChartActs:
         self.theme.set_mode(self._one_of(_MODES))
         self.theme.set_colours(self._one_of(_COLOURS), is_swapped=bool(self._random.integers(2)))
 
-    def study(self) -> str:
+    def indicator(self) -> str:
         layers = list(self.chart._layers)
-        if layers and (len(layers) >= _MOST_STUDIES or self._random.random() < 0.5):
+        if layers and (len(layers) >= _MOST_INDICATORS or self._random.random() < 0.5):
             layer = layers[int(self._random.integers(len(layers)))]
             self.chart.remove_layer(layer)
             return "one less"
         kind = self._one_of(tuple(INDICATORS))
-        self.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), len(layers)))
+        self.chart.add_layer(IndicatorLayer(IndicatorSpec.of(kind), len(layers)))
         return kind
 
     def shade(self) -> str:

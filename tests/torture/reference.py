@@ -16,20 +16,19 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 from core.domain.clock import ManualClock
 from desktop.chart.items.comparison import ComparisonLayer
 from desktop.chart.items.drawings import DrawingsLayer
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.forecast import FuturesLayer
 from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.items.markers import MarkersLayer
 from desktop.chart.items.measure import MeasureLayer
 from desktop.chart.items.previews import PreviewLayer
 from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.items.regimes import RegimeLayer
-from desktop.chart.items.study import StudyLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 from desktop.ui.theme import Theme
-from tests.desktop.chart.test_painting import picture
+from tests.desktop.chart.paint_helpers import picture
 from tests.torture.user import move_mouse
 
 _ROUNDING = 6
@@ -79,9 +78,9 @@ def reference_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartW
 def _like(layer: Layer) -> Layer:
     """A fresh layer with the same final content. Raises TypeError for an unknown kind."""
     match layer:
-        case StudyLayer():
-            return StudyLayer(layer.spec, layer.number, layer.ordinal)
-        case HindsightLayer() | ErrorStripLayer() | RegimeLayer() | VolumeProfileLayer() | FuturesLayer():
+        case IndicatorLayer():
+            return IndicatorLayer(layer.spec, layer.number, layer.ordinal)
+        case HindsightLayer() | RegimeLayer() | VolumeProfileLayer() | FuturesLayer():
             return type(layer)()  # their content is the model's
         case ComparisonLayer():
             comparison = ComparisonLayer()

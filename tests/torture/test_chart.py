@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from core.domain.clock import ManualClock
 from desktop.chart.widget import ChartWidget
 from desktop.ui.theme import Theme
+from tests.desktop.chart.paint_helpers import picture, screen
 from tests.desktop.chart.support import START_MS
-from tests.desktop.chart.test_painting import picture, screen
 from tests.torture.census import Census, assert_nothing_is_left, take
 from tests.torture.chart import ChartActs, stop_running_on
 from tests.torture.reference import difference, settle, where

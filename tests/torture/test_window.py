@@ -25,7 +25,7 @@ from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.application_style import restored_style
 from tests.desktop.chart import past_support
-from tests.desktop.chart.test_painting import picture, pixels
+from tests.desktop.chart.paint_helpers import picture, pixels
 from tests.torture.census import (
     Census,
     assert_does_not_go_on_growing,
@@ -45,7 +45,7 @@ CHECK_EVERY = 200
 STRETCHES = 4
 STRETCH = 800
 TO_BE_MET = {
-    *("lines", "crossed lines", "markers", "a measure", "hindsight", "errors", "regimes", "ghosts", "a held range"),
+    *("lines", "crossed lines", "markers", "a measure", "hindsight", "regimes", "ghosts", "a held range"),
     *("another interval", "a whole history", "a coarse whole history", "interrupted loads", "a comparison"),
 }
 BOUNDS = {"core.domain.events.Incident": 2 * INCIDENTS_KEPT + 50}

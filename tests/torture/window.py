@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolButton, QWidget
 
 from core.domain.clock import ManualClock
-from core.domain.events import CheckpointsChanged, TrainerState
+from core.domain.events import CheckpointsChanged, MemberRun, TrainerState, TrainerStatus
 from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from core.settings.tree import Settings
@@ -50,7 +50,6 @@ _STEPS = 200
 _LOOKS_BACK = (
     ActionId.HINDSIGHT,
     ActionId.HINDSIGHT_HORIZON,
-    ActionId.ERROR_STRIP,
     ActionId.REGIMES,
     ActionId.VOLUME_PROFILE,
 )
@@ -96,23 +95,27 @@ class WindowActs:
         """Another market, in the application's order of events for market and run."""
         self.watched = watched
         watched.walk.forming = None
-        self.state.begin(None, watched.name.interval.duration_ms)
+        scenario.watch(self.state, watched.run_id, watched.name)
         self.charting.show_market(watched.name)
-        self.state.apply(scenario.ready(watched.run_id))
+        self.state.apply(scenario.ready(watched.run_id, MemberRun(watched.run_id, watched.name, is_learned=True)))
         for step in scenario.steps(_STEPS):
             self.state.apply(replace(step, run_id=watched.run_id))
         for incident in scenario.incidents():
             self.state.apply(replace(incident, run_id=watched.run_id))
-        self.state.apply(scenario.status(run_id=watched.run_id))
+        self.state.apply(self._status())
         forecast = self.database.newest_forecast(watched.run_id, watched.name.interval)
         if forecast is not None:
             self.state.apply(forecast)
+
+    def _status(self, state: TrainerState = TrainerState.TRAINING) -> TrainerStatus:
+        run_id = self.watched.run_id
+        return scenario.status(state, run_id=run_id, markets=(scenario.market_status(self.watched.name, run_id),))
 
     def tick(self) -> None:
         """One trade; a closed candle is passed to feed and trainer."""
         forming = self.watched.walk.tick()
         self._tell()
-        self.charting.set_forming(forming)
+        self.state.markets.set_forming(self.watched.name, forming)
 
     def acts(self) -> dict[Act, float]:
         return self.user.acts() | self._data_acts() | self._line_acts() | self._window_acts()
@@ -160,7 +163,6 @@ class WindowActs:
             "markers": len(tools.markers.layer.track) > 0,
             "a measure": tools.placed.passing is not None,
             "hindsight": shown.hindsight and len(past) > 0,
-            "errors": shown.error_strip and len(past) > 0,
             "regimes": shown.regimes
             and model.series is not None
             and len(model.regimes.view(model.series, frame.first, frame.stop, frame.group)) > 0,
@@ -183,7 +185,7 @@ class WindowActs:
         self.watched.walk.correct()
         for candle in self.watched.walk.take_news():
             self.watched.keep([candle])
-            self.charting.correct(candle)
+            self.state.markets.correct(self.watched.name, candle)
 
     def remember(self) -> str:
         """Older history arrives."""
@@ -221,7 +223,7 @@ class WindowActs:
         self.chart.set_live(bool(self._random.integers(2)))
 
     def look_back(self) -> str:
-        """Toggle past forecasts over the candles, their horizon, or their errors below."""
+        """Toggle past forecasts over the candles, their horizon, regimes or the volume profile."""
         name = _one_of(self._random, _LOOKS_BACK)
         self.window.shell.actions[name].trigger()
         return name.value
@@ -353,7 +355,7 @@ class WindowActs:
         kind, run_id = int(self._random.integers(4)), self.watched.run_id
         if kind == 0:
             state = self._statuses[int(self._random.integers(len(self._statuses)))]
-            self.state.apply(scenario.status(state, run_id=run_id))
+            self.state.apply(self._status(state))
         elif kind == 1:
             newest = self.state.steps.last
             step = next(scenario.steps(1, first=1 if newest is None else newest.step + 1))
@@ -408,7 +410,7 @@ class WindowActs:
         if not news:
             return
         self.watched.keep(news)
-        self.charting.add_closed(news)
+        self.state.markets.add_closed(self.watched.name, news)
         if self._random.random() < 0.1:  # training is behind and never receives this candle
             return
         scores, forecast = self.watched.record(news[-1])

@@ -11,12 +11,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from core.domain.backoff import Backoff
 from core.domain.candle import Interval, Market
 from core.market.feeds.base import Feed, FeedState
-from core.market.feeds.exchange import ExchangeTimes
 from core.market.feeds.many import open_feeds
 from core.market.feeds.rate_limits import RateLimitHolds
-from core.market.feeds.timing import Backoff
+from core.market.feeds.timing import ExchangeTimes
 from core.market.pipeline import MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.database import open_database

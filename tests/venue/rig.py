@@ -14,12 +14,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from core.domain.backoff import Backoff
 from core.domain.candle import Candle, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
-from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
-from core.market.feeds.timing import Backoff
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.exchange import ExchangeFeed
+from core.market.feeds.timing import ExchangeTimes
+from core.market.feeds.venue import ExchangeUrls
 from core.market.pipeline import FeedReport, MarketPipeline, PipelineListener
 from core.storage.candles import CandleStore
 from core.storage.database import open_database

@@ -21,7 +21,7 @@ from tests.support.priced_exchange import PricedExchange
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, RecordingListener, a_feed, pipeline_of
 
-POLLING = PollTimes(every_s=0.5, day_every_s=600.0, request_s=2.0)
+POLLING = PollTimes(every_s=0.5, request_s=2.0)
 WAIT_S = 15
 
 

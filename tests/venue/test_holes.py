@@ -11,25 +11,18 @@ from core.domain.spans import TimeSpan
 from core.market.feeds.base import MissingCandles
 from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
-from core.market.history.importing import HistoryWriter
+from core.market.history.import_plan import HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
 from desktop.chart.data.columns import visible_gaps
 from tests.support.exchange.server import LoopbackExchange
+from tests.support.feeds import Silent
 from tests.support.loopback_exchange import FaultyVenue
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, SECOND, STEP_MS, RecordingListener, a_feed, an_exchange, pipeline_of
 
 HIDDEN = 3
-
-
-class Silent:
-    """Ignores the progress of the backfill."""
-
-    def say(self, sentence: str) -> None: ...
-
-    def show(self, done: int, total: int) -> None: ...
 
 
 async def watch_until_a_hole(path: Path, exchange: LoopbackExchange) -> tuple[TimeSpan, int]:

@@ -14,7 +14,7 @@ import pytest
 
 from core.domain.clock import SystemClock
 from core.market.feeds.base import FeedVitals
-from core.market.feeds.exchange import ExchangeTimes
+from core.market.feeds.timing import ExchangeTimes
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread

@@ -21,15 +21,15 @@ from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.history.backfilling import Backfill, BackfillReport
-from core.market.history.importing import HistoryWriter
+from core.market.history.import_plan import HistoryWriter
 from core.market.pipeline import MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
 from tests.support.exchange.kraken import MOST_ROWS, KrakenExchange
 from tests.support.exchange.minutes import MINUTE, ServedVenue, minute_venue
+from tests.support.feeds import Silent
 from tests.venue.rig import RecordingListener
-from tests.venue.test_holes import Silent
 
 STEP_MS = MINUTE.duration_ms
 both = pytest.mark.parametrize("venue", ["kraken", "coinbase"])
@@ -188,7 +188,7 @@ async def connected(served: ServedVenue, symbol: str = "BTC/USD") -> AsyncIterat
 
 
 @pytest.mark.parametrize(
-    ("error", "words", "is_asked"),
+    ("error", "words", "is_demanded"),
     [
         ("EAPI:Rate limit exceeded", "demands fewer requests", True),
         ("EGeneral:Too many requests", "demands fewer requests", True),
@@ -197,7 +197,7 @@ async def connected(served: ServedVenue, symbol: str = "BTC/USD") -> AsyncIterat
         ("EGeneral:Internal error", "maintenance or overloaded", False),
     ],
 )
-async def test_errors_inside_krakens_answers_are_distinguished(error: str, words: str, is_asked: bool) -> None:
+async def test_errors_inside_krakens_answers_are_distinguished(error: str, words: str, is_demanded: bool) -> None:
     """They are 200, whatever it says."""
     served = minute_venue("kraken")
     async with connected(served) as venue:
@@ -207,7 +207,7 @@ async def test_errors_inside_krakens_answers_are_distinguished(error: str, words
             await venue.candles(served.exchange.now_ms() - 10 * STEP_MS)
     trouble = raised.value
     assert words in str(trouble) and "Kraken" in str(trouble)
-    assert trouble.is_asked is is_asked and not trouble.is_final
+    assert trouble.is_demanded is is_demanded and not trouble.is_final
 
 
 @both

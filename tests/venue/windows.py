@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.settings.tree import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from core.domain.candle import DAY_MS
 from core.domain.counts import counted
 from core.domain.dates import utc_text
-from core.domain.quantities import BAND_50, BAND_90, LEVELS, FloatArray
+from core.domain.quantities import BAND_50, BAND_90, LEVELS
 from core.evaluation.details import Timeline
 from core.evaluation.report import svg
-from core.evaluation.report.words import between, percent, share
+from core.evaluation.report.figures import between, percent, share
 from core.evaluation.sharing import NewestCandles
 from core.forecast.experts import EXPERTS, MODEL
-from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE, rolling_means
+from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
+from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, rolling_means
 
 _MOST_POINTS = 700
 """About one per pixel; the last one is always included."""
@@ -46,10 +47,13 @@ def loss_reduction(timeline: Timeline, name: str) -> Element | None:
     upward = svg.upward([0.0, *(float(value) for _, _, values in curves for value in (values.min(), values.max()))])
     ends = "; ".join(f"{label} ends at {percent(float(values[-1]))}" for label, _, values in curves)
     drawn = [
-        *svg.scale_left(upward, _signed, "of the reference’s whole loss"),
+        *svg.scale_left(upward, _signed, "of its loss"),
         *_scale_of_time(timeline.target_open_time_ms, across),
         svg.line(svg.LEFT, upward.at(0.0), svg.RIGHT, upward.at(0.0), "zero"),
-        *(svg.curve(_points(across, upward, rows, values), f"curve {kind}") for _, kind, values in curves),
+        *(
+            svg.curve([(across.at(float(row)), upward.at(float(values[row]))) for row in rows], f"curve {kind}")
+            for _, kind, values in curves
+        ),
         *svg.legend((label, f"curve {kind}") for label, kind, _ in curves),
     ]
     return svg.chart(f"reduction-{name}", f"Loss reduction over time, {name}", f"{ends}; n = {n:,}.", drawn)
@@ -151,12 +155,21 @@ def newest_candles(newest: NewestCandles) -> Element | None:
         *svg.scale_left(upward, price_text, "price"),
         *_scale_of_time(newest.open_time_ms, across),
         *_gaps(newest, across),
-        *_past_bands(newest, across, upward),
+        *(
+            _box(across, upward, float(row), low, high, "band-90")
+            for row, (low, high) in enumerate(newest.band_90.T.tolist())
+            if np.isfinite(low)
+        ),
         *_bands(newest, across, upward),
         *_candles(newest, across, upward),
         *svg.legend([("ghosts", "curve ghost"), ("candles", "candle up")]),
     ]
-    return svg.chart("newest", "The newest candles and the ghosts after them", _described(newest), drawn)
+    last = utc_text(int(newest.open_time_ms[-1]), "%Y-%m-%d %H:%M")
+    closes = ", ".join(price_text(ghost.close) for ghost in newest.ghosts)
+    described = (
+        f"The candle of {last} UTC closed at {price_text(float(newest.prices[3, -1]))}. Forecast closes: {closes}."
+    )
+    return svg.chart("newest", "The newest candles and the ghosts after them", described, drawn)
 
 
 def _expert(axis: svg.Axis, top: float, pitch: float, name: str, value: float) -> list[Element]:
@@ -194,7 +207,8 @@ def _intervals(
 
 
 def _scale_of_time(opened: NDArray[np.int64], across: svg.Axis) -> list[Element]:
-    """Under a chart whose row n is the candle that opened at opened[n]: days, or days and hours for a short period."""
+    """The time axis of a chart whose row n is the candle that opened at opened[n]: days, or days and hours for a short
+    period."""
     form = "%d %b %Y" if opened[-1] - opened[0] > _TICKS * DAY_MS else "%d %b %H:%M"
     rows = np.unique(np.linspace(0, opened.size - 1, _TICKS).astype(np.int64)[1:-1])
     names = [(float(row), utc_text(int(opened[row]), form)) for row in rows]
@@ -203,10 +217,6 @@ def _scale_of_time(opened: NDArray[np.int64], across: svg.Axis) -> list[Element]
 
 def _thinned_rows(n: int) -> list[int]:
     return [int(row) for row in np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(np.int64))]
-
-
-def _points(across: svg.Axis, upward: svg.Axis, rows: list[int], values: FloatArray) -> svg.Points:
-    return [(across.at(float(row)), upward.at(float(values[row]))) for row in rows]
 
 
 def _signed(value: float) -> str:
@@ -219,33 +229,19 @@ def _share(value: float) -> str:
 
 
 def price_text(price: float) -> str:
-    """Without insignificant digits and without an exponent."""
+    """A price without insignificant digits and without an exponent."""
     return np.format_float_positional(price, precision=_SIGNIFICANT_DIGITS, unique=False, fractional=False, trim="-")
 
 
-def _described(newest: NewestCandles) -> str:
-    last = utc_text(int(newest.open_time_ms[-1]), "%Y-%m-%d %H:%M")
-    ghosts = ", ".join(price_text(ghost.close) for ghost in newest.ghosts)
-    return f"The candle of {last} UTC closed at {price_text(float(newest.prices[3, -1]))}. Forecast closes: {ghosts}."
-
-
 def _gaps(newest: NewestCandles, across: svg.Axis) -> list[Element]:
-    """A dashed line where candles are missing, as over a session break."""
+    """A dashed line at missing candles, as over a session break."""
     after = np.nonzero(np.diff(newest.open_time_ms) > newest.interval.duration_ms)[0]
     places = [across.at(float(row) + 0.5) for row in after]
     return [svg.line(x, svg.TOP, x, svg.BOTTOM, "zero") for x in places]
 
 
-def _past_bands(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[Element]:
-    return [
-        _box(across, upward, float(row), low, high, "band-90")
-        for row, (low, high) in enumerate(newest.band_90.T.tolist())
-        if np.isfinite(low)
-    ]
-
-
 def _bands(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[Element]:
-    """Of the ghosts' closes, from the last close on."""
+    """The bands of the ghosts' closes, from the last close on."""
     first, close = newest.open_time_ms.size - 1, float(newest.prices[3, -1])
     drawn = []
     for (low, high), class_ in ((BAND_90, "band-90"), (BAND_50, "band-50")):
@@ -258,7 +254,6 @@ def _bands(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[El
 
 
 def _candles(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[Element]:
-    """The candles, then the ghosts."""
     shown = [(prices, "candle up" if prices[3] >= prices[0] else "candle down") for prices in newest.prices.T.tolist()]
     shown += [([ghost.open, ghost.high, ghost.low, ghost.close], "candle ghost") for ghost in newest.ghosts]
     drawn = []

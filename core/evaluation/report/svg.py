@@ -17,7 +17,10 @@ Points = Sequence[tuple[float, float]]
 
 def node(tag: str, text: str | None = None, children: Iterable[Element] = (), **attributes: object) -> Element:
     """An element. In attribute names, `_` becomes `-`; a trailing one is dropped (class_)."""
-    named = {name.rstrip("_").replace("_", "-"): _text(value) for name, value in attributes.items()}
+    named = {
+        name.rstrip("_").replace("_", "-"): f"{value:.1f}" if isinstance(value, float) else str(value)
+        for name, value in attributes.items()
+    }
     element = Element(tag, named)
     element.text = text
     element.extend(children)
@@ -53,8 +56,8 @@ def upward(values: Iterable[float], margin: float = 0.06) -> Axis:
     """A vertical axis that shows all values, with a margin."""
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known, default=0.0), max(known, default=1.0)
-    room = margin * (high - low) or max(0.01, 0.01 * abs(high))
-    return Axis(low - room, high + room, BOTTOM, TOP)
+    space = margin * (high - low) or max(0.01, 0.01 * abs(high))
+    return Axis(low - space, high + space, BOTTOM, TOP)
 
 
 def chart(key: str, title: str, description: str, children: Iterable[Element]) -> Element:
@@ -119,7 +122,3 @@ def legend(entries: Iterable[tuple[str, str]]) -> list[Element]:
 
 def _pairs(points: Points) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-
-
-def _text(value: object) -> str:
-    return f"{value:.1f}" if isinstance(value, float) else str(value)

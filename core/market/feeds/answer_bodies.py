@@ -29,7 +29,8 @@ def require_data(body: str, name: str) -> None:
     """Raises VenueError unless the body has the form of JSON. Only its ends are read: a list of markets has
     megabytes."""
     text = body.strip()
-    if text[:1] + text[-1:] in _BRACKETS or _is_value(text):
+    is_value = text.isdecimal() or (len(text) > 1 and text[0] == text[-1] == '"')  # an exchange's time may be one
+    if is_value or text[:1] + text[-1:] in _BRACKETS:
         return
     raise VenueError(
         _sentence(text, name, "with a page or a text instead of its data"), is_brief=True, is_of_venue=True
@@ -37,19 +38,15 @@ def require_data(body: str, name: str) -> None:
 
 
 def require_candles(body: str, name: str) -> None:
-    """Raises VenueError unless an answer in which ccxt found no candles is an empty list, or one of other candles."""
+    """Raises VenueError unless an answer in which ccxt found no candles is an empty list or a list of other candles."""
     try:
         answer = json.loads(body)
     except ValueError:
         answer = None
-    if not (_has_no_data_status(answer) or (_holds_list(answer) and not _has_failed(answer))):
+    has_no_data = isinstance(answer, dict) and _NO_DATA in _statuses(answer)
+    if not (has_no_data or (_holds_list(answer) and not _has_failed(answer))):
         sentence = _sentence(body.strip(), name, "with something else than candles")
         raise NotCandlesError(sentence, is_brief=True, is_of_venue=True)
-
-
-def _is_value(text: str) -> bool:
-    """Whether it is a single number or text in JSON: an exchange's time may be."""
-    return text.isdecimal() or (len(text) > 1 and text[0] == text[-1] == '"')
 
 
 def _sentence(text: str, name: str, what: str) -> str:
@@ -62,7 +59,7 @@ def _sentence(text: str, name: str, what: str) -> str:
 
 
 def _holds_list(answer: Any, depth: int = 0) -> bool:
-    """Whether there is a list of rows or of numbers, or an empty one; or nothing, beside a code of success."""
+    """Whether there is a list of rows or of numbers, or an empty one; or nothing besides a success code."""
     if isinstance(answer, list):
         return not answer or isinstance(answer[0], list | dict | int | float)
     if not isinstance(answer, dict) or depth >= _DEEPEST:
@@ -85,10 +82,6 @@ def _has_failed(answer: Any) -> bool:
 def _has_succeeded(answer: dict[str, Any]) -> bool:
     codes = {str(answer[key]) for key in _CODE_KEYS if answer.get(key) is not None}
     return bool(_statuses(answer) & _SUCCEEDED) or any(code.strip("0") in ("", "2") for code in codes)
-
-
-def _has_no_data_status(answer: Any) -> bool:
-    return isinstance(answer, dict) and _NO_DATA in _statuses(answer)
 
 
 def _statuses(answer: dict[str, Any]) -> set[str]:

@@ -16,9 +16,9 @@ from core.market.feeds.many import open_feeds
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds
 from core.market.feeds.replay import ReplayFeed, StoredFeed, replay_name, sample_feed
 from core.market.feeds.simulated import SimulatedFeed, seed_of
-from core.market.feeds.urls import ExchangeUrls
-from core.market.history.files import read_candle_file
-from core.market.history.reading import Watch
+from core.market.feeds.venue import ExchangeUrls
+from core.market.history.candle_file import read_candle_file
+from core.market.history.candle_table import Watch
 from core.market.shown_names import shown_market
 from core.settings.tree import MarketSettings
 
@@ -63,7 +63,12 @@ async def build_feed(
         case "live":
             return BuiltFeed(_exchange(settings, clock, limit, urls, hold))
         case "stored":
-            return BuiltFeed(_stored(settings, clock, is_known))
+            market = market_of(settings)
+            if not is_known(market):
+                raise FeedError(
+                    f"No candles of {shown_market(market)} are stored. Import some, or choose another market."
+                )
+            return BuiltFeed(StoredFeed(market, clock))
     return await _live_or_sample(settings, clock, limit, urls, is_known, hold)
 
 
@@ -132,13 +137,6 @@ def _exchange(
         fallback_venues=settings.fallback_venues,
         gate=hold,
     )
-
-
-def _stored(settings: MarketSettings, clock: Clock, is_known: Callable[[Market], bool]) -> StoredFeed:
-    market = market_of(settings)
-    if not is_known(market):
-        raise FeedError(f"No candles of {shown_market(market)} are stored. Import some, or choose another market.")
-    return StoredFeed(market, clock)
 
 
 async def _replay(settings: MarketSettings, clock: Clock, limit: int | None, watch: Watch) -> ReplayFeed:

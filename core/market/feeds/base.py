@@ -13,7 +13,7 @@ from core.domain.venue_names import venue_name
 
 
 class FeedKind(StrEnum):
-    """Where candles come from. Only EXCHANGE can make a forecast `live`."""
+    """The source of candles. Only EXCHANGE can make a forecast `live`."""
 
     EXCHANGE = "exchange"
     REPLAY = "replay"
@@ -33,13 +33,12 @@ class FeedState(StrEnum):
     FAILED = "failed"
 
     @property
-    def is_before_the_present(self) -> bool:
-        """Whether older candles than the newest may still come."""
+    def is_loading_history(self) -> bool:
+        """Whether past candles may still come."""
         return self in (FeedState.CONNECTING, FeedState.CATCHING_UP)
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of it."""
         return self in (FeedState.ENDED, FeedState.FAILED)
 
 
@@ -47,10 +46,10 @@ class FeedState(StrEnum):
 class FeedStatus:
     """A change of the feed's state, for the user.
 
-    text: what has happened, without the state, the wait and the offer.
+    text: the event, without the state, the wait and the offer.
     next_venue: if this venue has failed, the next one in the user's order. It is offered, never switched to.
-    retry_at_ms: when the wait is over after which `retry` happens.
-    awaits_message: the next connection is open, but has brought no message yet.
+    retry_at_ms: the end of the wait before `retry`.
+    awaits_message: the next connection is open, but has no message yet.
     needs_room: the disk that candles are stored on is full; the feed can continue once there is room.
     """
 
@@ -65,7 +64,6 @@ class FeedStatus:
 
     @property
     def sentence(self) -> str:
-        """All of it, as of `at_ms`."""
         return self.sentence_at(self.at_ms)
 
     def sentence_at(self, now_ms: int) -> str:
@@ -182,7 +180,7 @@ class StoredCandles:
 
 
 class FeedError(Exception):
-    """A feed cannot continue. The message is a sentence for the user: what, why, what to do.
+    """A feed cannot continue. The message is a sentence for the user: the problem, its cause, the next step.
 
     next_venue: as in FeedStatus.
     """

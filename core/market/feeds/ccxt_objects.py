@@ -13,26 +13,25 @@ from typing import Any
 from core.domain.candle import Interval
 from core.domain.venue_names import venue_name
 from core.market.feeds.answer_bodies import require_data
-from core.market.feeds.corrections import correct
 from core.market.feeds.exchange_facts import facts_of
 from core.market.feeds.trouble import CURRENT_ANSWER, HttpResponse, VenueError
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.market.near_symbols import did_you_mean, near_symbols
 
 BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
-"""Binance's hosts for market data only: no key, and available where its trading hosts are not."""
+"""Binance's hosts for market data only: no key, and available in places where its trading hosts are not."""
 BINANCE_FAMILY = frozenset({"binance", "binanceus"})
 _MOST_ROWS = 1000
 """Candles requested at once, at most."""
 _MOST_STREAMS = 1024
-"""On one of Binance's sockets."""
+"""The most streams on one of Binance's sockets."""
 _SUCCESSES = range(200, 300)
 _CALENDAR = ("M", "y", "Y")
 """Ends of ccxt's names of intervals without a fixed length."""
 _UNITS_S = (1, 60, 0.001)
-"""In which exchanges number their intervals: seconds, minutes, milliseconds."""
+"""Units in which exchanges number their intervals: seconds, minutes, milliseconds."""
 _STREAM_NAMES = (("timeframes",), ("spot", "timeframes"), ("ws", "timeframes"), ("watchOHLCV", "timeframes"))
-"""Where ccxt's options have an exchange's names for the intervals of its stream, if those differ from its list's."""
+"""Paths in ccxt's options to an exchange's names for its stream's intervals, if those differ from its list's."""
 
 
 def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: HttpResponse) -> Any:
@@ -142,19 +141,13 @@ async def load_markets(exchange: Any, symbols: Sequence[str]) -> None:
     except BadSymbol:
         if len(symbols) == 1:
             raise
-        await _load_known(exchange, symbols)
+        described: list[Any] = []
+        for symbol in symbols:
+            with contextlib.suppress(BadSymbol):
+                described += await exchange.fetch_markets(only_these_markets(exchange.id, [symbol]))
+        exchange.set_markets(described)
     else:
         require_markets(exchange.markets, str(exchange.name))
-
-
-async def _load_known(exchange: Any, symbols: Sequence[str]) -> None:
-    from ccxt import BadSymbol  # noqa: PLC0415 - as above
-
-    described: list[Any] = []
-    for symbol in symbols:
-        with contextlib.suppress(BadSymbol):
-            described += await exchange.fetch_markets(only_these_markets(exchange.id, [symbol]))
-    exchange.set_markets(described)
 
 
 def require_markets(markets: Any, name: str) -> None:
@@ -180,9 +173,9 @@ def timeframe_of(exchange: Any, interval: Interval) -> str:
 
 
 def timeframes_of(exchange: Any) -> dict[str, int]:
-    """ccxt's names of the exchange's intervals, ascending, with their lengths in milliseconds. Without those of no
-    fixed length, those that are no such name (``15``), and those that ccxt requests in another length: Bitstamp's
-    ``1w`` is 259,200 s, three days."""
+    """ccxt's names of the exchange's intervals, ascending, with their lengths in milliseconds. Omits intervals without
+    a fixed length, names of another form (``15``), and names that ccxt requests in another length: Bitstamp's ``1w`` is
+    259,200 s, three days."""
     lengths = {name: _length_s(exchange, name, native) for name, native in (exchange.timeframes or {}).items()}
     sound = {name: round(length_s * 1000.0) for name, length_s in lengths.items() if length_s is not None}
     return dict(sorted(sound.items(), key=lambda each: each[1]))
@@ -203,7 +196,6 @@ def _length_s(exchange: Any, name: str, native: Any) -> float | None:
 
 
 def page_rows_of(exchange: Any) -> int:
-    """How many candles one request has."""
     limit = exchange.feature_value_by_type("spot", None, "fetchOHLCV", "limit", _MOST_ROWS)
     return min(facts_of(exchange.id).page_rows or _MOST_ROWS, int(limit or _MOST_ROWS))
 
@@ -240,3 +232,35 @@ def no_such_market(name: str, symbol: str, markets: Mapping[str, Mapping[str, An
 def not_at(name: str, symbol: str, known: Iterable[str]) -> str:
     """The sentence for an unknown symbol, with the closest of the `known` symbols."""
     return f"{name} has no spot market {symbol}.{did_you_mean(near_symbols(symbol, known))}"
+
+
+def correct(exchange: Any) -> None:
+    """Set the names, options and abilities of a new ccxt object, and the cells that its candles are read from."""
+    facts = facts_of(exchange.id)
+    exchange.timeframes = {**(exchange.timeframes or {}), **facts.timeframes}
+    exchange.options = exchange.deep_extend(exchange.options, facts.options)
+    exchange.has = {**exchange.has, **dict.fromkeys(facts.lacks, False)}
+    if facts.row_cells:
+        _correct_rows(exchange, facts.row_cells)
+
+
+def _correct_rows(exchange: Any, cells: Mapping[int | str, int | str]) -> None:
+    parse = exchange.parse_ohlcv
+
+    def parse_ohlcv(row: Any, market: Any = None) -> Any:
+        return parse(_moved(row, cells), market)
+
+    exchange.parse_ohlcv = parse_ohlcv
+
+
+def _moved(row: Any, cells: Mapping[int | str, int | str]) -> Any:
+    """The row with its right cells where ccxt reads them. A missing right cell becomes empty: the wrong one holds
+    another quantity. An exchange's lists and its dictionaries are read apart."""
+    if isinstance(row, dict):
+        named = {wrong: row.get(right) for wrong, right in cells.items() if isinstance(wrong, str)}
+        return {**row, **named}
+    if isinstance(row, list):
+        places = {wrong: right for wrong, right in cells.items() if isinstance(wrong, int)}
+        moved = (places.get(place, place) for place in range(len(row)))
+        return [row[place] if isinstance(place, int) and place < len(row) else None for place in moved]
+    return row

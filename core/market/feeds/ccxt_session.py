@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 from core.domain.candle import Candle, Interval, Market
+from core.domain.candle_faults import LATEST_MS
 from core.domain.dates import YEAR_2010_MS
-from core.domain.validation import LATEST_MS
 from core.market.feeds.answer_bodies import require_candles
 from core.market.feeds.ccxt_objects import (
     BINANCE_FAMILY,
@@ -38,8 +38,7 @@ from core.market.feeds.refusals import listed_count, refusal_of
 from core.market.feeds.stream_inbox import StreamInbox, candles_of, raw_text
 from core.market.feeds.subscriptions import Subscriptions
 from core.market.feeds.trouble import CURRENT_ANSWER, HttpResponse, VenueError, explain, message_text, refuses_interval
-from core.market.feeds.urls import ExchangeUrls
-from core.market.feeds.venue import Updates
+from core.market.feeds.venue import ExchangeUrls, Updates
 
 _log = logging.getLogger("ghostcandle.feed")
 T = TypeVar("T")
@@ -84,7 +83,6 @@ class CcxtSession:
 
     @property
     def is_over(self) -> bool:
-        """Whether it needs to be replaced."""
         return self.failure is not None or self._closing is not None
 
     @property
@@ -98,7 +96,6 @@ class CcxtSession:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether a socket is connected."""
         return any(client.isConnected and not client.closed() for client in (self.exchange.clients or {}).values())
 
     def join(self, symbol: str) -> StreamInbox:
@@ -132,7 +129,7 @@ class CcxtSession:
         else:
             await load_markets(self.exchange, self._symbols)
 
-    async def ask(self, symbol: str, work: Awaitable[T], *, is_of_market: bool = False) -> T:
+    async def send(self, symbol: str, work: Awaitable[T], *, is_of_market: bool = False) -> T:
         """A request's answer. Raises VenueError. is_of_market: it is about the market alone."""
         answer = HttpResponse()
         token = CURRENT_ANSWER.set(answer)
@@ -182,11 +179,11 @@ class CcxtSession:
         symbols = [symbol for symbol in self._symbols if symbol in exchange.markets]
         if self.streams_candles:
             for symbol in symbols:
-                tap_candles(exchange, symbol, self.timeframe, partial(self._keep_row, symbol))
+                tap_candles(exchange, symbol, self.timeframe, partial(self._on_tapped_row, symbol))
             streams.start("candles", symbols, is_together=bool(exchange.has.get("watchOHLCVForSymbols")))
         if exchange.has.get("watchTrades"):
             for symbol in {*symbols, *map(self._alias, symbols)}:
-                tap_trades(exchange, symbol, partial(self._keep_trade, symbol))
+                tap_trades(exchange, symbol, partial(self._put_trade, symbol, is_tapped=True))
             streams.start("trades", symbols, is_together=bool(exchange.has.get("watchTradesForSymbols")))
 
     @property
@@ -213,7 +210,11 @@ class CcxtSession:
             for row in (row for row in result if id(row) not in known):
                 self._put_trade(symbols[0], row, is_tapped=False)
             return
-        for symbol, rows in [(symbols[0], result)] if len(symbols) == 1 else _rows_of(result):
+        if len(symbols) == 1:
+            by_market = [(symbols[0], result)]
+        else:
+            by_market = [(symbol, rows) for symbol, frames in result.items() for rows in frames.values()]
+        for symbol, rows in by_market:
             is_one = bool(rows) and not isinstance(rows[0], list)  # Upbit's
             for row in [rows] if is_one else rows:
                 self._put_row(symbol, row, is_closed=False, is_tapped=False)  # which message it was of is not known
@@ -239,7 +240,7 @@ class CcxtSession:
         return VenueError(f"{self.name} closed the stream.", is_brief=True)
 
     def _read(self, message: Any, parse: Callable[[Any], None]) -> None:
-        """Have ccxt parse a message. It counts for the markets that it has rows of; one without rows for all."""
+        """Have ccxt parse a message. It counts for the markets of its rows; without rows, for all."""
         self._received_s = asyncio.get_running_loop().time()
         self._addressed.clear()
         try:
@@ -261,7 +262,7 @@ class CcxtSession:
         for inbox in self._inboxes.values():
             inbox.refuse(reason, raw)
 
-    def _keep_row(self, symbol: str, row: list[Any]) -> None:
+    def _on_tapped_row(self, symbol: str, row: list[Any]) -> None:
         is_closed = bool(row) and row[0] in self._closed_times
         self._put_row(symbol, row, is_closed=is_closed, is_tapped=True)
 
@@ -270,20 +271,17 @@ class CcxtSession:
         inbox = self._inboxes.get(symbol)
         if inbox is not None:
             self._addressed.add(inbox)
-            inbox.keep_row(row, is_closed)
-
-    def _keep_trade(self, symbol: str, row: dict[str, Any]) -> None:
-        self._put_trade(symbol, row, is_tapped=True)
+            inbox.add_row(row, is_closed)
 
     def _put_trade(self, symbol: str, row: dict[str, Any], *, is_tapped: bool) -> None:
-        """symbol: whose cache ccxt put it in, which is that of the first row of its message."""
+        """symbol: the market whose cache ccxt used, which is the one of its message's first row."""
         name = (row.get("symbol") or symbol) if self._is_shared else symbol
         for market in self._markets_named.get(name, ()):
             self._count_row("trades", market, is_tapped)
             inbox = self._inboxes.get(market)
             if inbox is not None:
                 self._addressed.add(inbox)
-                inbox.keep_trade(row)
+                inbox.add_trade(row)
 
     def _count_row(self, what: str, symbol: str, is_tapped: bool) -> None:
         if self._subscriptions is not None:
@@ -299,13 +297,6 @@ class CcxtSession:
         if refuses_interval(error, names):
             return no_such_interval(self.name, self._interval)
         return explain(error, self.name, answer, is_stream, self.venue)
-
-
-def _rows_of(found: dict[str, dict[str, list[Any]]]) -> Iterator[tuple[str, list[Any]]]:
-    """The rows of a stream of several markets: by symbol and timeframe."""
-    for symbol, frames in found.items():
-        for rows in frames.values():
-            yield symbol, rows
 
 
 class CcxtVenue:
@@ -339,7 +330,7 @@ class CcxtVenue:
 
     async def open(self, older: CcxtVenue | None) -> None:
         session, symbol = self._session, self._market.symbol
-        await session.ask(symbol, session.load(None if older is None else older._session))
+        await session.send(symbol, session.load(None if older is None else older._session))
         found = self._exchange.markets.get(symbol)
         if found is None or not found.get("spot"):
             raise session.no_such_market(symbol)
@@ -347,7 +338,7 @@ class CcxtVenue:
     async def server_ms(self) -> int | None:
         if not self._exchange.has.get("fetchTime"):
             return None
-        server_ms = await self._session.ask(self._market.symbol, self._exchange.fetch_time())
+        server_ms = await self._session.send(self._market.symbol, self._exchange.fetch_time())
         if not isinstance(server_ms, int):
             raise VenueError(f"{self.name} did not report its time.", is_brief=True)
         times_ms = (int(server_ms * unit_ms) for unit_ms in _CLOCK_UNITS_MS)
@@ -360,23 +351,20 @@ class CcxtVenue:
         symbol = self._market.symbol
         work = self._session.rows(symbol, since_ms, self.page_rows)
         try:
-            rows = await self._session.ask(symbol, work, is_of_market=True)
+            rows = await self._session.send(symbol, work, is_of_market=True)
         except VenueError as trouble:
             if trouble.is_too_old:
-                self._learn_reach(str(trouble))
+                # The exchange's own number of candles, else half as many.
+                known, listed = self.farthest_rows or 2 * _FARTHEST_ROWS, listed_count(str(trouble))
+                self.farthest_rows = listed if listed is not None and listed < known else known // 2
             raise
         return [candle for candle in candles_of(rows) if candle.open_time_ms >= since_ms]
-
-    def _learn_reach(self, refusal: str) -> None:
-        """Take over the exchange's number of candles, or try half as many."""
-        known, listed = self.farthest_rows or 2 * _FARTHEST_ROWS, listed_count(refusal)
-        self.farthest_rows = listed if listed is not None and listed < known else known // 2
 
     async def updates(self, timeout_s: float) -> Updates:
         if self._is_closed:  # ccxt would open a new session that is never closed
             raise VenueError(f"The connection to {self.name} was closed.", is_brief=True)
         self._session.watch()
-        return await self._inbox.take(timeout_s)
+        return await self._inbox.next_updates(timeout_s)
 
     async def close(self) -> None:
         self._is_closed = True

@@ -28,7 +28,7 @@ def guard_clients(exchange: Any, read: Read, refuse: Refuse, lose: Callable[[Bas
     """Make each WebSocket of `exchange` pass on every readable message, and report every unreadable one and its own
     end.
 
-    read: called with a message and with what parses it.
+    read: called with a message and its parser.
     """
     make = exchange.client
 
@@ -93,29 +93,28 @@ class _Pinned(dict[str, Any]):
 
 
 def pin_caches(exchange: Any) -> None:
-    """Have the taps stay that are set from now on."""
+    """Make taps that are set from now on permanent."""
     exchange.trades, exchange.ohlcvs = _Pinned(), _Pinned()
 
 
-def tap_trades(exchange: Any, symbol: str, keep: Callable[[dict[str, Any]], None]) -> None:
-    """Pass each streamed trade of `symbol` to `keep`."""
+def tap_trades(exchange: Any, symbol: str, on_row: Callable[[dict[str, Any]], None]) -> None:
+    """Pass each streamed trade of `symbol` to `on_row`."""
     from ccxt.async_support.base.ws.cache import ArrayCache  # noqa: PLC0415 - loaded with the exchange
 
     class TradeTap(ArrayCache):  # type: ignore[misc]
         def append(self, item: dict[str, Any]) -> None:
-            keep(item)
+            on_row(item)
             super().append(item)
 
     exchange.trades[symbol] = TradeTap(_KEPT_ROWS)
 
 
-def tap_candles(exchange: Any, symbol: str, timeframe: str, keep: Callable[[list[Any]], None]) -> None:
-    """Pass each streamed candle row of `symbol` to `keep`."""
+def tap_candles(exchange: Any, symbol: str, timeframe: str, on_row: Callable[[list[Any]], None]) -> None:
     from ccxt.async_support.base.ws.cache import ArrayCacheByTimestamp  # noqa: PLC0415 - loaded with the exchange
 
     class CandleTap(ArrayCacheByTimestamp):  # type: ignore[misc]
         def append(self, item: list[Any]) -> None:
-            keep(item)
+            on_row(item)
             super().append(item)
 
     exchange.ohlcvs[symbol] = _Pinned(dict.fromkeys((timeframe, _UNNAMED), CandleTap(_KEPT_ROWS)))

@@ -19,9 +19,9 @@ from core.market.feeds.base import (
     FormingCandle,
     RejectedMessage,
 )
+from core.market.feeds.closed_candles import CandleLedger, FeedCounters
 from core.market.feeds.forming import FormingCandles
-from core.market.feeds.ledger import Ledger, Tally
-from core.market.feeds.live_status import LiveStatus
+from core.market.feeds.live_status import LiveStatus, StallWatch
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.reach import (
     cut_list_sentence,
@@ -32,7 +32,6 @@ from core.market.feeds.reach import (
 )
 from core.market.feeds.requests import Checks, Page, Requests
 from core.market.feeds.server_clock import ServerClock
-from core.market.feeds.stall_watch import StallWatch
 from core.market.feeds.stream_watch import StreamWatch
 from core.market.feeds.streamed_candles import StreamedCandles
 from core.market.feeds.task_feed import TaskFeed
@@ -41,7 +40,7 @@ from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Refused, Venue
 
 _DIAL_LOOK_S = 0.25
-"""Between two checks that the stream is connected, as a quiet market sends nothing."""
+"""Time between two checks that the stream is connected, as a quiet market sends nothing."""
 _EARLY_MS = 2_000
 """A closing message may come this early, by the local copy of the exchange's clock."""
 _LATE_S = 30.0
@@ -60,8 +59,8 @@ class Connection:
         venue: Venue,
         gate: RequestGate,
         times: ExchangeTimes,
-        ledger: Ledger,
-        tally: Tally,
+        ledger: CandleLedger,
+        counters: FeedCounters,
         stall: StallWatch,
         life_s: float,
     ) -> None:
@@ -76,7 +75,7 @@ class Connection:
         self._clock = clock = feed.clock
         self._times = times
         self._ledger = ledger
-        self._tally = tally
+        self._counters = counters
         self._stall = stall
         self._life_s = life_s
         self._opened_s: float | None = None
@@ -86,7 +85,7 @@ class Connection:
         self._server = ServerClock(clock, feed.market.interval)
         if ledger.is_known:
             self._server.grid.place(ledger.position_ms)
-        self._requests = Requests(venue, gate, clock, self._server, times, tally)
+        self._requests = Requests(venue, gate, clock, self._server, times, counters)
         self._checks = Checks(self._requests, clock, times, ledger)
         self._sleep = SleepWatch(clock)
         self._forming: FormingCandles | None = None
@@ -97,7 +96,7 @@ class Connection:
 
     @property
     def age_s(self) -> float:
-        """Seconds since it was opened; 0 before, as its requests may wait long for those of other markets."""
+        """Seconds since it was opened; 0 before, as its requests may wait long behind other markets'."""
         return 0.0 if self._opened_s is None else self._clock.monotonic_s() - self._opened_s
 
     async def open(self, older: Venue | None) -> None:
@@ -108,21 +107,21 @@ class Connection:
     async def close(self) -> None:
         self._checks.cancel()
         if self._forming is not None:
-            self._tally.end(self._forming)
+            self._counters.end(self._forming)
             self._forming = None
         await self.venue.close()
 
     def place(self, catch_up: int) -> None:
         """Set the ledger's start if nothing was passed on yet: `catch_up` candles ago, within the limit."""
         forming_ms = self._server.forming_ms()
-        self._ledger.leave_future(forming_ms)
+        self._ledger.undo_future_position(forming_ms)
         if not self._ledger.is_placed:
             self._ledger.place(forming_ms - (catch_up + 1) * self._step_ms, is_known=False)
         if self.venue.listed_rows is None:  # else its list shows where it begins
             self._skip_farthest(forming_ms)
 
     def _skip_farthest(self, forming_ms: int) -> None:
-        """Skip what lies farther back than the exchange answers, or than the limit."""
+        """Skip candles farther back than the exchange answers, or than the limit."""
         self._oldest_ms = forming_ms - fetched_rows(self.venue) * self._step_ms
         self._skipped = max(0, (self._oldest_ms - self._ledger.position_ms) // self._step_ms - 1)
         self._ledger.skip_to(self._oldest_ms - self._step_ms)
@@ -156,7 +155,7 @@ class Connection:
     def _announce(self, total: int, is_first: bool) -> None:
         """Report how many candles are fetched, and how many are skipped."""
         if total > 0 and (is_first or self._skipped):
-            self._feed.say(FeedState.CATCHING_UP, fetching_sentence(self.venue, total, self._skipped))
+            self._feed.emit_status(FeedState.CATCHING_UP, fetching_sentence(self.venue, total, self._skipped))
         self._skipped = 0
 
     async def _sound_page(self, since_ms: int) -> Page:
@@ -179,13 +178,12 @@ class Connection:
         self._compare(page, since_ms)
         for candle in page.closed:
             for event in self._ledger.pass_on(candle, is_live=False):
-                self._tally.back_filled += not is_first and isinstance(event, ClosedCandle)
+                self._counters.back_filled += not is_first and isinstance(event, ClosedCandle)
                 self._feed.emit(event)
 
     def _compare(self, page: Page, since_ms: int) -> None:
-        """Emit the corrections that a page brings."""
-        now_ms, is_whole = self._server.now_ms(), not page.refused
-        for correction in self._ledger.compare(page.closed, now_ms, since_ms, is_whole=is_whole):
+        now_ms, is_complete = self._server.now_ms(), not page.refused
+        for correction in self._ledger.compare(page.closed, now_ms, since_ms, is_complete=is_complete):
             self._feed.emit(correction)
 
     def _skip_unlisted(self, first_ms: int) -> None:
@@ -200,27 +198,31 @@ class Connection:
             sentence = cut_list_sentence(self.venue, listed, count)
         else:
             sentence = late_list_sentence(self.venue, first_ms, count)
-        self._feed.say(FeedState.CATCHING_UP, sentence)
+        self._feed.emit_status(FeedState.CATCHING_UP, sentence)
         ledger.skip_to(first_ms - self._step_ms)
 
     async def live(self, greeting: str, lost: str | None = None) -> None:
-        """Stream events. greeting: the status sentence once the stream is connected. lost: of a silent exchange what
-        is known; not None after any lost connection: the stream then counts as connected with its first message."""
+        """Stream events. greeting: the status sentence once the stream is connected. lost: the known facts about a
+        silent exchange; not None after any lost connection: the stream then counts as connected with its first
+        message."""
         forming = self._forming = FormingCandles(self._server, has_consecutive_ids=self.venue.has_consecutive_ids)
         streamed = StreamedCandles(forming, self._server, self._requests, self._clock, self._times)
         status = LiveStatus(self._feed, self.venue, self._stall, greeting)
         watch = StreamWatch(self.venue, self._clock, self._times, forming, self._requests.open_candle)
-        self._due_ms = self._first_due_ms()
+        forming_ms = self._server.forming_ms()
+        before_ms = forming_ms - self._step_ms
+        # The candle to close next: the open one, or the one before it if it is not final yet.
+        self._due_ms = before_ms if self._ledger.position_ms == before_ms - self._step_ms else forming_ms
         while not self._ledger.is_full:
             timeout_s = self._timeout_s()
-            asked_s = self._clock.monotonic_s()
+            sent_s = self._clock.monotonic_s()
             updates = await watch.next(timeout_s)
-            await self._check_clock_jump(asked_s + timeout_s)
-            self._tally.count(updates, self._clock.now_ms())
+            await self._check_clock_jump(sent_s + timeout_s)
+            self._counters.count(updates, self._clock.now_ms())
             self._stall.count(updates)
             self._reject(updates.refused)
             self._reject(await streamed.apply(updates.klines))
-            self._reject(forming.take_trades(updates.trades))
+            self._reject(forming.apply_trades(updates.trades))
             await streamed.request_open(self._ledger.position_ms, has_trades=bool(updates.trades))
             if not self.is_live and (forming.newest_ms is not None or status.is_connected):
                 self.is_live = lost is None or not updates.is_empty
@@ -241,19 +243,22 @@ class Connection:
     async def _pass_on(self, forming: FormingCandles, streamed: StreamedCandles) -> None:
         """Pass on closed candles: from the stream, else by request."""
         self._pass_on_streamed(forming, streamed)
-        over_ms = self._over_ms(forming)
+        newest_ms = forming.newest_ms
+        over_ms = self._due_ms if self._until_due_s() <= 0.0 else None
+        if newest_ms is not None and newest_ms > self._due_ms:
+            over_ms = newest_ms - self._step_ms  # the newest closed candle that was not fetched yet
         self._is_waiting = over_ms is not None and self._requests.held is not None
         if over_ms is None or self._is_waiting:
             return
         try:
             await self._fetch_closed(over_ms, forming)
         except VenueError as trouble:
-            if not trouble.is_asked and not isinstance(trouble, RateLimitedError):
+            if not trouble.is_demanded and not isinstance(trouble, RateLimitedError):
                 raise
             self._is_waiting = True  # the stream continues; closed candles are fetched after the wait
 
     async def _fetch_closed(self, over_ms: int, forming: FormingCandles) -> None:
-        """Fetch the closed candles up to the one of `over_ms`."""
+        """Fetch the closed candles up to and including `over_ms`."""
         ledger = self._ledger
         if over_ms - ledger.position_ms >= self.venue.page_rows * self._step_ms:  # the socket survived a long sleep
             await self.back_fill(is_first=False)
@@ -285,7 +290,7 @@ class Connection:
         if now_s >= self._vitals_due_s:
             self._vitals_due_s = now_s + self._times.vitals_s
             now_ms = self._clock.now_ms()
-            self._feed.emit(self._tally.vitals(self.venue.name, now_ms, self._server, self._ledger, forming))
+            self._feed.emit(self._counters.vitals(self.venue.name, now_ms, self._server, self._ledger, forming))
 
     async def _check_clock_jump(self, until_s: float) -> None:
         """Raises VenueError if the computer has slept. A wall clock that was set does not matter."""
@@ -331,22 +336,9 @@ class Connection:
             return
         forming.settled(candle)
         if is_live:
-            self._tally.close_delay_ms = float(self._server.now_ms() - candle.open_time_ms - self._step_ms)
+            self._counters.close_delay_ms = float(self._server.now_ms() - candle.open_time_ms - self._step_ms)
         for event in self._ledger.pass_on(candle, is_live):
             self._feed.emit(event)
-
-    def _first_due_ms(self) -> int:
-        """The candle to close next: the open one, or the one before it if it is not final yet."""
-        forming_ms = self._server.forming_ms()
-        before_ms = forming_ms - self._step_ms
-        return before_ms if self._ledger.position_ms == before_ms - self._step_ms else forming_ms
-
-    def _over_ms(self, forming: FormingCandles) -> int | None:
-        """The newest closed candle that was not fetched yet, or None."""
-        newest_ms = forming.newest_ms
-        if newest_ms is not None and newest_ms > self._due_ms:
-            return newest_ms - self._step_ms
-        return self._due_ms if self._until_due_s() <= 0.0 else None
 
     def _until_due_s(self) -> float:
         look_s = self._times.grace_s if self.venue.reports_close else self._times.first_look_s
@@ -363,5 +355,5 @@ class Connection:
     def _reject(self, refused: Sequence[Refused]) -> None:
         self._stall.count_refused(refused)
         for each in refused:
-            self._tally.rejected += 1
+            self._counters.rejected += 1
             self._feed.emit(RejectedMessage(self._clock.now_ms(), each.reason, each.raw[:_RAW_CHARACTERS]))

@@ -6,23 +6,21 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
+from core.domain.backoff import Backoff
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.counts import counted
 from core.domain.venue_names import next_venue, venue_name
 from core.market.feeds.base import FeedError, FeedKind, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.ccxt_session import CcxtVenue
+from core.market.feeds.closed_candles import CandleLedger, FeedCounters
 from core.market.feeds.connection import Connection
-from core.market.feeds.ledger import Ledger, Tally
+from core.market.feeds.live_status import StallWatch
 from core.market.feeds.rate_limits import RateLimitHold, RequestGate
-from core.market.feeds.stall_watch import StallWatch
 from core.market.feeds.task_feed import TaskFeed
-from core.market.feeds.timing import Backoff, ExchangeTimes
+from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
-from core.market.feeds.urls import ExchangeUrls
-from core.market.feeds.venue import OpenVenue, Venue
-
-__all__ = ["ExchangeFeed", "ExchangeTimes", "probe"]
+from core.market.feeds.venue import ExchangeUrls, OpenVenue, Venue
 
 _OFFERED_AFTER = 3
 """Consecutive failures after which another venue is offered for any error."""
@@ -59,8 +57,8 @@ class ExchangeFeed(TaskFeed):
         self._next_venue = next_venue(fallback_venues, market.venue)
         self._open_venue = open_venue or (lambda: CcxtVenue(market, urls, self._times.request_s))
         self._gate = gate or RateLimitHold(clock)
-        self._ledger = Ledger(market.interval, self._times, limit)
-        self._tally = Tally()
+        self._ledger = CandleLedger(market.interval, self._times, limit)
+        self._counters = FeedCounters()
         self._stall = StallWatch(market)
         self._connection: Connection | None = None
         self._was_live = False
@@ -72,7 +70,7 @@ class ExchangeFeed(TaskFeed):
         await self._disconnect()  # the cancellation may have come while this was awaited
 
     async def _run(self, after_ms: int | None, known: StoredCandles | None) -> None:
-        self.say(FeedState.CONNECTING, f"Requesting {self.market.symbol} from {venue_name(self.market.venue)}.")
+        self.emit_status(FeedState.CONNECTING, f"Requesting {self.market.symbol} from {venue_name(self.market.venue)}.")
         if after_ms is not None:
             self._ledger.place(after_ms, is_known=True)
         if known is not None:
@@ -81,7 +79,7 @@ class ExchangeFeed(TaskFeed):
             end = await self._run_connections(has_stored=known is not None and bool(known.candles))
         finally:
             await self._disconnect()
-        self.say(FeedState.ENDED, end)
+        self.emit_status(FeedState.ENDED, end)
 
     async def _run_connections(self, *, has_stored: bool) -> str:
         """One connection after another. Returns why there is no further one."""
@@ -94,18 +92,22 @@ class ExchangeFeed(TaskFeed):
                 wait_s = await self._disconnect_after(trouble)
                 if self._was_live and not trouble.is_planned:
                     self._lost = str(trouble) if trouble.is_silence else self._lost or ""
-                self.emit(self._reconnecting(trouble, wait_s))
+                now_ms = self.clock.now_ms()
+                retry_at_ms, offer = now_ms + round(wait_s * 1000.0), self._offer(trouble)
+                self.emit(FeedStatus(FeedState.RECONNECTING, str(trouble), now_ms, offer, retry_at_ms))
                 self.end_if_closed()
                 await asyncio.sleep(wait_s)
         return f"{counted(self._ledger.yielded, 'candle')} of {self.market.symbol} received."
 
     async def _run_connection(self) -> None:
-        """One connection, until its first error."""
         connection = await self._connect()
         connection.place(self._catch_up)
         before = self._ledger.yielded
         await connection.back_fill(is_first=not self._was_live)
-        greeting = self._greeting(connection.venue.name, self._ledger.yielded - before)
+        greeting = f"Receiving {self.market.symbol} {self.market.interval} candles from {connection.venue.name}."
+        if self._was_live:
+            missed = self._ledger.yielded - before
+            greeting += f" {counted(missed, 'candle')} back-filled." if missed else " No candle was missed."
         try:
             await connection.live(greeting, self._lost)
         finally:
@@ -113,19 +115,13 @@ class ExchangeFeed(TaskFeed):
             if connection.is_live:
                 self._lost = None
 
-    def _greeting(self, name: str, missed: int) -> str:
-        greeting = f"Receiving {self.market.symbol} {self.market.interval} candles from {name}."
-        if not self._was_live:
-            return greeting
-        return f"{greeting} {counted(missed, 'candle')} back-filled." if missed else f"{greeting} No candle was missed."
-
     async def _connect(self) -> Connection:
         """A new venue for each connection: ccxt's objects do not survive every fault, and their memory grows."""
         older: Venue | None = None if self._connection is None else self._connection.venue
         await self._disconnect()
         life_s = self._times.renew_s + self._times.renew_jitter_s * self._backoff.random.random()
         self._connection = Connection(
-            self, self._open_venue(), self._gate, self._times, self._ledger, self._tally, self._stall, life_s
+            self, self._open_venue(), self._gate, self._times, self._ledger, self._counters, self._stall, life_s
         )
         await self._connection.open(older)
         return self._connection
@@ -141,7 +137,7 @@ class ExchangeFeed(TaskFeed):
         await self._disconnect()
         if trouble.is_final:
             raise FeedError(str(trouble), self._offer(trouble)) from trouble
-        self._tally.reconnects += 1
+        self._counters.reconnects += 1
         if age_s >= self._times.steady_s:
             self._backoff.reset()
             self._failures = 0
@@ -149,11 +145,6 @@ class ExchangeFeed(TaskFeed):
                 return 0.0
         self._failures += 1
         return self._backoff.next_s(trouble.wait_s)
-
-    def _reconnecting(self, trouble: VenueError, wait_s: float) -> FeedStatus:
-        now_ms = self.clock.now_ms()
-        retry_at_ms = now_ms + round(wait_s * 1000.0)
-        return FeedStatus(FeedState.RECONNECTING, str(trouble), now_ms, self._offer(trouble), retry_at_ms)
 
     def _offer(self, trouble: VenueError) -> str | None:
         is_stuck = self._failures >= _OFFERED_AFTER and not trouble.is_planned
@@ -169,9 +160,9 @@ async def probe(
     try:
         venue = CcxtVenue(market, urls, timeout_s)
         async with asyncio.timeout(timeout_s):
-            await hold.ask(partial(venue.open, None))
-            now_ms = await hold.ask(venue.server_ms) or clock.now_ms()
-            await hold.ask(partial(venue.candles, now_ms - 3 * market.interval.duration_ms))
+            await hold.send(partial(venue.open, None))
+            now_ms = await hold.send(venue.server_ms) or clock.now_ms()
+            await hold.send(partial(venue.candles, now_ms - 3 * market.interval.duration_ms))
     except TimeoutError:
         return VenueError(f"{market.venue} did not answer within {timeout_s:g} s.")
     except VenueError as trouble:

@@ -1,7 +1,4 @@
-"""What differs from exchange to exchange, one row each, with the source of every value.
-
-A missing row, or a field left at its default, means: as ccxt says.
-"""
+"""The peculiarities of exchanges, one row each, with the source of every value."""
 
 from __future__ import annotations
 
@@ -28,12 +25,12 @@ class ExchangeFacts:
     listed_rows: how many of its newest candles a request can reach; None: as far back as asked.
     timeframes: ccxt's names of intervals and the exchange's, which ccxt lacks or which replace its own.
     options: ccxt's options that replace its own.
-    lacks: what ccxt's `has` claims, but spot markets do not have.
+    lacks: capabilities that ccxt's `has` claims, but spot markets do not have.
     row_cells: the cells of a candle that ccxt reads from the wrong place, each with the right one.
-    alias_quote: the quote currency whose markets' trades the stream sends under the name of another one's.
+    alias_quote: the quote currency whose markets' trades the stream sends under another currency's name.
     farthest_rows: how many candles back a request may begin, as older ones are refused or answered with nothing.
-    page_rows: the candles of one answer, where ccxt's features name more.
-    refusals: words or parts of an answer that mean a refusal, beside those of `core.market.feeds.refusals`.
+    page_rows: the candles of one answer, if ccxt's features name more.
+    refusals: words or parts of an answer that mean a refusal, besides the texts of `core.market.feeds.refusals`.
     """
 
     source: str
@@ -162,11 +159,11 @@ FACTS: dict[str, ExchangeFacts] = {
         listed_rows=100,
     ),
 }
-"""By ccxt's id."""
+"""Rows by ccxt's id."""
 
 _NOTHING_KNOWN = ExchangeFacts(source="")
 
 
 def facts_of(venue: str) -> ExchangeFacts:
-    """The row of an exchange, by ccxt's id; one of defaults for others."""
+    """The row of an exchange, by ccxt's id; a row of defaults if it has none."""
     return FACTS.get(venue, _NOTHING_KNOWN)

@@ -6,7 +6,7 @@ Volume only grows while a candle is open, so of two versions of a candle the one
 from __future__ import annotations
 
 from core.domain.candle import Candle
-from core.domain.validation import problem_of
+from core.domain.candle_faults import problem_of
 from core.market.aggregate import Trade, TradeAggregator, TradeFate
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.venue import FUTURE, Kline, Refused
@@ -15,11 +15,11 @@ _KEPT = 4
 _LARGEST_JUMP = 10.0
 _TOLERANCE = 1e-9
 _IN_QUOTE = 2
-"""Candles in a row whose streamed volume must be one of the quote currency, before none is believed."""
+"""Candles in a row whose streamed volume must be in the quote currency before no streamed volume is believed."""
 _FAR_FROM_ONE = 3.0
-"""A price near 1 does not tell the currencies apart."""
+"""The least factor between a price and 1 that distinguishes the currencies."""
 _LAGGING = 0.8
-"""Of a candle's volume: the stream's last version may lack its last trades."""
+"""Share of the listed volume that a candle's streamed volume must reach: its last version may lack the last trades."""
 
 
 class FormingCandles:
@@ -50,8 +50,7 @@ class FormingCandles:
             return "a volume in the quote currency"
         return "price jumped tenfold" if self._is_wild(candle.close) else None
 
-    def take_kline(self, kline: Kline) -> None:
-        """Take a candle without a rejection reason."""
+    def apply_kline(self, kline: Kline) -> None:
         candle = kline.candle
         known = self._seen.get(candle.open_time_ms)
         if known is None or candle.volume >= known.volume:
@@ -61,15 +60,15 @@ class FormingCandles:
         for time_ms in sorted(self._seen)[:-_KEPT]:
             del self._seen[time_ms]
 
-    def take_trades(self, trades: list[Trade]) -> list[Refused]:
+    def apply_trades(self, trades: list[Trade]) -> list[Refused]:
         """Take trades. Returns the rejected ones: invalid, from the future, or lost."""
-        refused = [each for each in map(self._take_trade, trades) if each is not None]
-        for loss in self._trades.take_losses():
+        refused = [each for each in map(self._apply_trade, trades) if each is not None]
+        for loss in self._trades.pop_losses():
             self.lost_trades += loss.count
             refused.append(Refused("trades lost", f"{loss.count} trades from id {loss.first_id} are missing"))
         return refused
 
-    def _take_trade(self, trade: Trade) -> Refused | None:
+    def _apply_trade(self, trade: Trade) -> Refused | None:
         if self._clock.is_ahead(trade.time_ms):
             return Refused("a trade from the future", str(trade))
         if self._is_wild(trade.price):
@@ -103,23 +102,21 @@ class FormingCandles:
         return listed.low * _LAGGING <= seen.volume / listed.volume <= listed.high * (1.0 + _TOLERANCE)
 
     def shown(self, open_time_ms: int) -> Candle | None:
-        """The newest streamed version of a candle."""
         return self._seen.get(open_time_ms)
 
     def volume(self, open_time_ms: int) -> float:
-        """The largest volume seen in a candle."""
         views = (self._seen.get(open_time_ms), self._trades.candle(open_time_ms))
         return max((view.volume for view in views if view is not None), default=0.0)
 
     def newest(self, after_ms: int) -> Candle | None:
         """The current open candle, if it opened after `after_ms`."""
-        whole = [time_ms for time_ms in self._trades.open_times() if self._trades.is_whole(time_ms)]
-        times = [time_ms for time_ms in (*whole[-1:], *self._seen) if time_ms > after_ms]
+        complete = [time_ms for time_ms in self._trades.open_times() if self._trades.is_complete(time_ms)]
+        times = [time_ms for time_ms in (*complete[-1:], *self._seen) if time_ms > after_ms]
         return self._best(max(times)) if times else None
 
     def _best(self, open_time_ms: int) -> Candle | None:
         seen = self._seen.get(open_time_ms)
-        if not self._trades.is_whole(open_time_ms):
+        if not self._trades.is_complete(open_time_ms):
             return seen
         traded = self._trades.candle(open_time_ms)
         if seen is None or traded is None:

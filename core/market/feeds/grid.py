@@ -1,5 +1,5 @@
-"""Where a market's candles open. Up to half a day they count from the epoch; days and longer ones open where the
-exchange has them open: at midnight in its time zone, on Mondays."""
+"""The opening times of a market's candles. Up to half a day they count from the epoch; longer candles follow the
+exchange: midnight in its time zone, Mondays."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class CandleGrid:
             self.phase_ms, self._is_known = phase_ms, len(sound) >= _ENOUGH
 
     def refusal(self, name: str, times_ms: Sequence[int]) -> str | None:
-        """The sentence why the rows of a response are no candles of this interval; None if they are, or too few to
-        tell. name: the exchange's. To be called after `learn`."""
+        """The sentence why the rows of a response are no candles of this interval; None if they are, or are too few.
+        name: the exchange's. To be called after `learn`."""
         sound = _sound(times_ms)
         if len(sound) < _ENOUGH:
             return None

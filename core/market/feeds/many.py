@@ -1,27 +1,28 @@
-"""The feeds of several markets, which are learned from together, and the connection that those of an exchange share."""
+"""The feeds of several markets that are learned together, and the connection shared by an exchange's feeds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from core.domain.backoff import Backoff
 from core.domain.candle import FILE_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.ccxt_session import CcxtSession, CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
-from core.market.feeds.pace import ReplayPace, StepOrder
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds, RequestGate, RequestQueue
 from core.market.feeds.replay import ReplayFeed, StoredFeed
+from core.market.feeds.replay_speed import ReplayPace, StepOrder
 from core.market.feeds.simulated import SimulatedFeed, seed_of
-from core.market.feeds.timing import Backoff, ExchangeTimes
+from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.market.shown_names import fingerprint_of, shown_market, shown_symbol
 
 _RENEWED_AFTER_S = 600.0
-"""A connection that brings nothing of one market, but of others, is replaced if it is older than this, and than twice
-as much each time after: that interrupts the others, and may not help."""
+"""Age after which a connection with messages of other markets, but none of one, is replaced; twice as much each time
+after. That interrupts the others, and may not help."""
 
 
 def open_feeds(
@@ -37,20 +38,22 @@ def open_feeds(
     holds: RateLimitHolds | None = None,
     make_backoff: Callable[[], Backoff] = Backoff,
 ) -> dict[Market, Feed]:
-    """One feed for each market, in the given order; each is what it is alone, and ends and fails alone.
+    """One feed for each market, in order, each as if it were alone; it ends and fails alone.
 
-    Markets of one exchange share one connection and one queue of requests. Simulated ones take their steps in the given
-    order: all of them need to be iterated until they are closed. speed: of simulated markets, in candles a second. The
-    rest is as in `ExchangeFeed`, for each. Raises FeedError.
+    Markets of one exchange share one connection and one queue of requests. Simulated markets step in the given order:
+    all must be iterated until they are closed. speed: simulated candles a second. The other arguments are as in
+    `ExchangeFeed`, for each. Raises FeedError.
     """
     times, holds = times or ExchangeTimes(), holds or RateLimitHolds(clock)
     simulated = [market for market in markets if market.is_simulated]
     order = StepOrder(len(simulated))
 
-    def open_one(market: Market) -> Feed:
+    def feed_of(market: Market) -> Feed:
         if market.is_simulated:
-            place = simulated.index(market)
-            return SimulatedFeed(market.interval, _seed(market), clock, speed, catch_up, limit, order, place)
+            seed, place = seed_of(market), simulated.index(market)
+            if seed is None:
+                raise FeedError(f"{shown_market(market)} is no simulated market: their names are SIM- and a number.")
+            return SimulatedFeed(market.interval, seed, clock, speed, catch_up, limit, order, place)
         if market.venue == FILE_VENUE:
             return StoredFeed(market, clock)
         gate = gates[market.venue, market.interval]
@@ -60,14 +63,13 @@ def open_feeds(
         )
 
     gates = _gates(markets, holds, urls, times)
-    return {market: open_one(market) for market in markets}
+    return {market: feed_of(market) for market in markets}
 
 
 def play_together(feeds: Sequence[Feed]) -> None:
-    """Keep the replays among these at one time, whatever holes their files have and wherever they begin: none gives a
-    candle before all earlier ones of the others. They have the first one's speed, and a step is a time of which any of
-    them has a candle. All of them need to be iterated until they are closed. Raises FeedError if two hold the same
-    candles."""
+    """Keep the replays among these at one time, whatever their files' holes and beginnings: none emits a candle before
+    the others' earlier ones. They have the first one's speed, and a step is a time at which any has a candle. All must
+    be iterated until they are closed. Raises FeedError if two hold the same candles."""
     replays = [feed for feed in feeds if isinstance(feed, ReplayFeed)]
     require_different_candles((shown_symbol(FILE_VENUE, feed.market.symbol), feed.market) for feed in replays)
     paced = [(feed, feed.pace.speed) for feed in replays if feed.pace is not None]
@@ -92,7 +94,7 @@ def require_different_candles(named: Iterable[tuple[str, Market]]) -> None:
 def _gates(
     markets: Sequence[Market], holds: RateLimitHolds, urls: ExchangeUrls | None, times: ExchangeTimes
 ) -> dict[tuple[str, Interval], RequestGate]:
-    """What the requests to each exchange pass: of several markets a shared connection."""
+    """The gate of the requests to each exchange: for several markets a shared connection."""
     groups: dict[tuple[str, Interval], list[Market]] = {}
     for market in markets:
         groups.setdefault((market.venue, market.interval), []).append(market)
@@ -100,13 +102,6 @@ def _gates(
         key: SharedConnection(group, holds.of(key[0]), urls, times) if len(group) > 1 else holds.of(key[0])
         for key, group in groups.items()
     }
-
-
-def _seed(market: Market) -> int:
-    seed = seed_of(market)
-    if seed is None:
-        raise FeedError(f"{shown_market(market)} is no simulated market: their names are SIM- and a number.")
-    return seed
 
 
 class SharedConnection(RequestQueue):
@@ -121,7 +116,7 @@ class SharedConnection(RequestQueue):
     def __init__(
         self, markets: Sequence[Market], hold: RateLimitHold, urls: ExchangeUrls | None, times: ExchangeTimes
     ) -> None:
-        """markets: of one exchange and one interval."""
+        """markets: all of one exchange and one interval."""
         super().__init__(hold)
         self._markets = markets
         self._urls = urls
@@ -130,7 +125,7 @@ class SharedConnection(RequestQueue):
         self._renewed_after_s = _RENEWED_AFTER_S
 
     def connect(self, market: Market) -> CcxtVenue:
-        """The venue of one of the markets, on the current session or on a new one. Raises VenueError."""
+        """The venue of a market, on the current session or a new one. Raises VenueError."""
         if self._session is None or self._session.is_over:
             absent = set() if self._session is None else self._session.absent
             symbols = [each.symbol for each in self._markets if each == market or each.symbol not in absent]

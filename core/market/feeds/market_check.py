@@ -13,20 +13,20 @@ from core.market.feeds.ccxt_objects import not_at
 from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.tickers import TickerSource
 from core.market.feeds.trouble import VenueError
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
 
 _REQUEST_S = 8.0
 _ASKED_S = 2.0 * _REQUEST_S
 _LISTED_S = 4.0
-"""For a listed market, of which only the interval is checked: without an answer it is opened."""
+"""Time limit for a listed market, whose interval alone is checked: without an answer it is opened."""
 _NAMES_S = 15.0
-"""For the list in which similar names are searched; without it none are suggested."""
+"""Time limit for the list of similar names; without it none are suggested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why a market is not opened, as a sentence. is_certain: False if the exchange could not be asked."""
+    """Why a market is not opened, as a sentence. is_certain: False if the exchange was unreachable."""
 
     sentence: str
     is_certain: bool

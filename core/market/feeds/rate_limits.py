@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 
 class RateLimitedError(VenueError):
-    """No request was sent, because the exchange demands a wait of `wait_s` more seconds. The sentence is that of the
-    original error."""
+    """No request was sent, because the exchange demands a wait of `wait_s` more seconds. The sentence is the original
+    error's."""
 
 
 class RateLimitHold:
@@ -48,7 +48,7 @@ class RateLimitHold:
 
     def record(self, trouble: VenueError) -> None:
         """Start a hold if the exchange has demanded a wait."""
-        if not trouble.is_asked:
+        if not trouble.is_demanded:
             return
         with self._lock:
             until_s = self._clock.monotonic_s() + trouble.wait_s
@@ -56,7 +56,6 @@ class RateLimitHold:
                 self._until_s, self._error = until_s, trouble
 
     def drop(self) -> None:
-        """End the hold, at the user's request."""
         with self._lock:
             self._error = None
 
@@ -66,9 +65,9 @@ class RateLimitHold:
         if held is not None:
             raise held
 
-    async def ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
-        """Send a request at once unless on hold, and record its error. Raises VenueError. is_urgent: of no
-        meaning here, see `RequestQueue`."""
+    async def send(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
+        """Send a request at once unless on hold, and record its error. Raises VenueError. is_urgent: unused here, see
+        `RequestQueue`."""
         self.check()
         try:
             return await request()
@@ -78,8 +77,8 @@ class RateLimitHold:
 
 
 class RequestQueue:
-    """In order of arrival, urgent ones first. When the exchange demands a wait, none that waits here is sent any more:
-    each fails with RateLimitedError."""
+    """Sends requests in order of arrival, urgent ones first. When the exchange demands a wait, no waiting request is
+    sent any more: each fails with RateLimitedError."""
 
     def __init__(self, hold: RateLimitHold) -> None:
         """hold: shared with everything else that sends requests to this exchange."""
@@ -95,12 +94,12 @@ class RequestQueue:
     def record(self, trouble: VenueError) -> None:
         self._hold.record(trouble)
 
-    async def ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
+    async def send(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
         """Send a request when it is its turn. Raises VenueError. is_urgent: before others that wait."""
         self._hold.check()
         await self._turn(is_urgent)
         try:
-            return await self._hold.ask(request)
+            return await self._hold.send(request)
         finally:
             self._next()
 
@@ -127,7 +126,7 @@ class RequestQueue:
 
 
 RequestGate = RateLimitHold | RequestQueue
-"""What a feed's requests pass, and what it reports its errors to."""
+"""The gate for a feed's requests, to which it also reports errors."""
 
 
 class RateLimitHolds:

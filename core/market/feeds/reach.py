@@ -37,14 +37,14 @@ def fetching_sentence(venue: Venue, total: int, skipped: int) -> str:
 
 
 def cut_list_sentence(venue: Venue, listed: int, count: int) -> str:
-    """For a list that lacks a candle that the exchange had, and `count` candles after it. listed: its length in
+    """A sentence for a list that lacks a known candle and the `count` candles after it. listed: the list's length in
     candles."""
     newest, lacked = f"its newest {counted(listed, 'candle')}", counted(count, "candle")
     return f"{venue.name} lists {newest} only, so {lacked} before them cannot be fetched. {_FILES_INSTEAD}"
 
 
 def late_list_sentence(venue: Venue, first_ms: int, count: int) -> str:
-    """For a list that begins `count` candles after the requested time: it may be cut, or the market young or quiet."""
+    """A sentence for a list that begins `count` candles late: it may be cut, or the market young or quiet."""
     first = utc_text(first_ms, "%Y-%m-%d %H:%M")
     return (
         f"{venue.name} lists no candle before {first} UTC, so {counted(count, 'candle')} before it cannot be fetched."

@@ -1,4 +1,4 @@
-"""What an exchange refuses, by its own words: ccxt has no class for many refusals, or takes one for another."""
+"""Recognises an exchange's refusals by their texts: ccxt has no class for many, or mistakes one for another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORDS = {
         r"|(not|n't) (a )?(exist|found|valid|support|available|provided|known))"
     ),
 }
-"""In this order, in any exchange's message."""
+"""Patterns of refusals in any exchange's message, in this order."""
 _MARKET_LACKS = r"{name}\W{{0,2}} (does not exist|doesn't exist|(is )?not exist|not found|is invalid|is not valid)"
 _PATTERNS = {refusal: re.compile(words, re.IGNORECASE) for refusal, words in _WORDS.items()}
 _PASSING = re.compile(r"temporar|try again|later", re.IGNORECASE)
@@ -34,7 +34,7 @@ _UNTIL = re.compile(r"(?:until|expires at|after)\D{0,20}(\d{13})\b", re.IGNORECA
 
 
 def refusal_of(venue: str, text: str, market_name: str = "") -> Refusal | None:
-    """The reason in an exchange's message. market_name: what the exchange calls the requested market."""
+    """The reason in an exchange's message. market_name: the exchange's name for the requested market."""
     text = text[:_LONGEST_TEXT]
     packed = "".join(text.split())
     for words, refusal in facts_of(venue).refusals.items():

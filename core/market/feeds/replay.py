@@ -19,10 +19,10 @@ from core.market.feeds.base import (
     FeedStatus,
     StoredCandles,
 )
-from core.market.feeds.pace import ReplayPace
+from core.market.feeds.replay_speed import ReplayPace
 from core.market.feeds.task_feed import TaskFeed
-from core.market.history.files import CandleFile, sample_file
-from core.market.history.left_out import rejections_in_words
+from core.market.history.candle_file import CandleFile, sample_file
+from core.market.history.skipped_rows import rejections_text
 from core.market.shown_names import file_symbol, shown_market, shown_symbol
 
 _log = logging.getLogger("ghostcandle.feed")
@@ -53,12 +53,16 @@ class ReplayFeed(TaskFeed):
         possible. limit: the number of candles used."""
         super().__init__(Market(FILE_VENUE, name, file.interval), clock)
         self.candles = file.candles[:limit]
-        self._rejections = rejections_in_words(file.rejected)
+        self._rejections = rejections_text(file.rejected)
         self._assumption = " UTC is assumed, as the file names no time zone." if file.is_zone_assumed else ""
         self._shown = shown_symbol(FILE_VENUE, name)
         self.pace = None if speed == 0.0 else ReplayPace(speed, [self.candles])
         """The pace of its candles after the first part; None: all at once."""
-        count = len(self.candles) if speed == 0.0 else _at_once(catch_up or 0, len(self.candles), limit)
+        count = len(self.candles)
+        if speed != 0.0 and (catch_up or 0) < count:
+            count = catch_up or 0
+        elif speed != 0.0 and limit is None:
+            count //= 2  # as a replay that starts at its end shows nothing; a limited one is short on purpose
         self.at_once_until_ms = self.candles[count - 1].open_time_ms if count else 0
         """The newest candle of the part that comes at once."""
         self._place = 0
@@ -82,7 +86,7 @@ class ReplayFeed(TaskFeed):
         if self.pace is not None and at_once < len(left):
             await self._emit_paced(left[at_once:], self.pace)
         self._leave()
-        self.say(FeedState.ENDED, f"The end of {self._shown} was reached.")
+        self.emit_status(FeedState.ENDED, f"The end of {self._shown} was reached.")
 
     async def _emit_at_once(self, candles: Sequence[Candle], done: int) -> None:
         if candles:
@@ -90,7 +94,7 @@ class ReplayFeed(TaskFeed):
                 _log.warning("%s: rows of the file were skipped%s", self.market.symbol, self._rejections)
             if self._assumption:
                 _log.warning("%s:%s", self.market.symbol, self._assumption)
-            self.say(FeedState.CATCHING_UP, f"Reading {self._shown}{self._rejections}.{self._assumption}")
+            self.emit_status(FeedState.CATCHING_UP, f"Reading {self._shown}{self._rejections}.{self._assumption}")
         for index, candle in enumerate(candles, start=1):
             self.emit(ClosedCandle(candle, is_live=False))
             if index % _YIELD_EVERY == 0 or index == len(candles):
@@ -98,8 +102,8 @@ class ReplayFeed(TaskFeed):
                 await self.delivered()
 
     async def _emit_paced(self, candles: Sequence[Candle], pace: ReplayPace) -> None:
-        pace.on_change(self._say_pace)
-        self._say_pace()
+        pace.on_change(self._report_pace)
+        self._report_pace()
         for candle in candles:
             await pace.turn(self._place, candle.open_time_ms)
             self.emit(ClosedCandle(candle, is_live=True))
@@ -107,10 +111,10 @@ class ReplayFeed(TaskFeed):
 
     def _leave(self) -> None:
         if self.pace is not None:
-            self.pace.no_longer_on_change(self._say_pace)
+            self.pace.no_longer_on_change(self._report_pace)
             self.pace.leave(self._place)
 
-    def _say_pace(self) -> None:
+    def _report_pace(self) -> None:
         """Report how the candles come, if that has changed."""
         pace = self.pace
         assert pace is not None
@@ -119,12 +123,7 @@ class ReplayFeed(TaskFeed):
             sentence = f"{self._shown} is paused."
         if sentence != self._pace_sentence:
             self._pace_sentence = sentence
-            self.say(FeedState.REPLAYING, sentence)
-
-
-def _at_once(catch_up: int, candles: int, limit: int | None) -> int:
-    """Half of a short file, as a replay that starts at its end shows nothing. A limited one is short on purpose."""
-    return catch_up if catch_up < candles else candles // 2 if limit is None else candles
+            self.emit_status(FeedState.REPLAYING, sentence)
 
 
 SAMPLE_NAME = "EUR/USD sample"

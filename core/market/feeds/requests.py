@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from core.domain.candle import Candle
+from core.domain.candle_faults import problem_of
 from core.domain.clock import Clock
-from core.domain.validation import problem_of
-from core.market.feeds.ledger import Ledger, Tally
+from core.market.feeds.closed_candles import CandleLedger, FeedCounters
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.timing import ExchangeTimes
@@ -40,7 +40,6 @@ class Page:
     unfit: str | None = None
 
     def at(self, open_time_ms: int) -> Candle | None:
-        """The closed candle that opened at this time."""
         return next((candle for candle in self.closed if candle.open_time_ms == open_time_ms), None)
 
 
@@ -48,7 +47,13 @@ class Requests:
     """Requests to one venue. All methods raise VenueError: RateLimitedError, without a request, during a rate limit."""
 
     def __init__(
-        self, venue: Venue, gate: RequestGate, clock: Clock, server: ServerClock, times: ExchangeTimes, tally: Tally
+        self,
+        venue: Venue,
+        gate: RequestGate,
+        clock: Clock,
+        server: ServerClock,
+        times: ExchangeTimes,
+        counters: FeedCounters,
     ) -> None:
         """gate: shared with everything else that sends requests to this exchange."""
         self._venue = venue
@@ -56,7 +61,7 @@ class Requests:
         self._clock = clock
         self._server = server
         self._times = times
-        self._tally = tally
+        self._counters = counters
         self._interval = server.interval
 
     @property
@@ -65,22 +70,21 @@ class Requests:
         return self._gate.held
 
     async def open(self, older: Venue | None) -> None:
-        await self._gate.ask(lambda: self._venue.open(older))
+        await self._gate.send(lambda: self._venue.open(older))
 
     async def sync(self) -> None:
-        """Sync with the exchange's clock."""
-        server_ms, asked_s, _ = await self._ask(self._venue.server_ms)
-        self._server.set(server_ms, asked_s)
+        server_ms, sent_s, _ = await self._send(self._venue.server_ms)
+        self._server.set(server_ms, sent_s)
 
-    async def _ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> tuple[T, float, int]:
+    async def _send(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> tuple[T, float, int]:
         """The answer, and when the request was sent, which may be long after this call: by the monotonic clock, and at
         least by the exchange's."""
 
         async def send() -> tuple[T, float, int]:
-            asked_s, asked_ms = self._clock.monotonic_s(), self._server.surely_ms()
-            return await request(), asked_s, asked_ms
+            sent_s, sent_ms = self._clock.monotonic_s(), self._server.surely_ms()
+            return await request(), sent_s, sent_ms
 
-        return await self._gate.ask(send, is_urgent=is_urgent)
+        return await self._gate.send(send, is_urgent=is_urgent)
 
     async def _rows(self, since_ms: int, *, is_urgent: bool) -> tuple[list[Candle], int]:
         """One raw page from `since_ms` on, ascending, and a lower bound of the exchange's time at the request.
@@ -89,15 +93,15 @@ class Requests:
         clock meanwhile, forward or back. The earlier of the two clock readings is used."""
         if self._server.age_s > self._times.sync_s:
             await self.sync()
-        rows, asked_s, asked_ms = await self._ask(lambda: self._venue.candles(since_ms), is_urgent=is_urgent)
-        took_ms = (self._clock.monotonic_s() - asked_s) * 1000.0
-        self._tally.request_ms = took_ms
-        return rows, min(asked_ms, int(self._server.surely_ms() - took_ms))
+        rows, sent_s, sent_ms = await self._send(lambda: self._venue.candles(since_ms), is_urgent=is_urgent)
+        took_ms = (self._clock.monotonic_s() - sent_s) * 1000.0
+        self._counters.request_ms = took_ms
+        return rows, min(sent_ms, int(self._server.surely_ms() - took_ms))
 
     async def page(self, since_ms: int, *, is_urgent: bool = True) -> Page:
         """One validated page from `since_ms` on, without the last row unless that candle had certainly closed when the
         request was sent. is_urgent: before other requests that wait."""
-        rows, asked_ms = await self._rows(since_ms, is_urgent=is_urgent)
+        rows, sent_ms = await self._rows(since_ms, is_urgent=is_urgent)
         if rows and self._server.is_ahead(rows[-1].open_time_ms):
             await self.sync()
         times_ms = [row.open_time_ms for row in rows]
@@ -110,7 +114,7 @@ class Requests:
             return Page([], None, refused, first_ms, unfit)
         newest_ms = sound[-1].open_time_ms
         final_from_ms = newest_ms + self._interval.duration_ms + self._times.grace_s * 1000.0
-        is_final = asked_ms >= final_from_ms
+        is_final = sent_ms >= final_from_ms
         return Page(sound if is_final else sound[:-1], newest_ms, refused, first_ms, unfit)
 
     async def settled(self, over_ms: int, position_ms: int, shown: Candle | None) -> Page:
@@ -132,7 +136,7 @@ class Requests:
             retry_s *= 2.0
 
     async def _page_or_none(self, since_ms: int, *, is_last: bool) -> Page:
-        """A brief error gives an empty page, except at the last attempt."""
+        """A page, empty after a brief error, except at the last attempt."""
         try:
             return await self.page(since_ms)
         except VenueError as trouble:
@@ -147,7 +151,7 @@ class Requests:
         return sound
 
     async def newest_ms(self) -> int | None:
-        """When the newest listed candle opens, even if that is in the future by the known time."""
+        """The opening time of the newest listed candle, even if it lies in the future."""
         rows, _ = await self._rows(self._server.forming_ms(), is_urgent=True)
         return rows[-1].open_time_ms if rows else None
 
@@ -181,7 +185,7 @@ class Checks:
     """Compares candles that were passed on with the exchange's own list. One request at a time; a failed one is retried
     later, and the stream continues without it."""
 
-    def __init__(self, requests: Requests, clock: Clock, times: ExchangeTimes, ledger: Ledger) -> None:
+    def __init__(self, requests: Requests, clock: Clock, times: ExchangeTimes, ledger: CandleLedger) -> None:
         self._requests = requests
         self._clock = clock
         self._times = times
@@ -222,11 +226,6 @@ class Checks:
     def cancel(self) -> None:
         if self._request is not None:
             self._request.cancel()
-            self._request.add_done_callback(_consume)
+            # Its exception is retrieved, so that asyncio does not log it.
+            self._request.add_done_callback(lambda task: task.cancelled() or task.exception())
             self._request = None
-
-
-def _consume(task: asyncio.Task[Page]) -> None:
-    """Retrieve the exception, so that asyncio does not log it."""
-    if not task.cancelled():
-        task.exception()

@@ -21,13 +21,13 @@ class ServerClock:
         self._is_reported = False
         self.grid = CandleGrid(interval)
 
-    def set(self, server_ms: int | None, asked_s: float) -> None:
-        """Set the clock from a request sent at `asked_s`; server_ms None: the exchange does not report its time."""
+    def set(self, server_ms: int | None, sent_s: float) -> None:
+        """Set the clock from a request sent at `sent_s`; server_ms None: the exchange does not report its time."""
         now_s = self._clock.monotonic_s()
         self._is_reported = server_ms is not None
         self._server_ms = float(self._clock.now_ms() if server_ms is None else server_ms)
-        self._synced_s = now_s if server_ms is None else (asked_s + now_s) / 2.0
-        self._doubt_ms = 0.0 if server_ms is None else (now_s - asked_s) * 500.0
+        self._synced_s = now_s if server_ms is None else (sent_s + now_s) / 2.0
+        self._doubt_ms = 0.0 if server_ms is None else (now_s - sent_s) * 500.0
 
     @property
     def age_s(self) -> float:

@@ -20,7 +20,7 @@ from core.market.feeds.base import (
     FormingCandle,
     StoredCandles,
 )
-from core.market.feeds.pace import StepOrder
+from core.market.feeds.replay_speed import StepOrder
 from core.market.feeds.task_feed import TaskFeed
 
 _TICKS = 24
@@ -49,7 +49,6 @@ class _Path:
     variance: float = _USUAL_VARIANCE
 
     def candle(self, open_time_ms: int) -> list[Candle]:
-        """One candle after each of its ticks."""
         shocks = self.generator.standard_t(5.0, _TICKS) / math.sqrt(5.0 / 3.0)
         volumes = self.generator.gamma(2.0, 0.5, _TICKS)
         opening = high = low = self.price
@@ -82,11 +81,12 @@ class SimulatedFeed(TaskFeed):
         order: StepOrder | None = None,
         place: int = 0,
     ) -> None:
-        """order: that of several feeds, which take each tick together; this one's place in it."""
+        """order: shared by several feeds that handle each tick together, with this feed's place in it."""
         super().__init__(Market(SIMULATED_VENUE, f"{_PREFIX}{seed}", interval), clock)
         self._path = _Path(np.random.default_rng(seed))
         self._speed = speed
-        self._catch_up = _at_once(speed, catch_up, limit)
+        at_most = catch_up if limit is None else limit
+        self._catch_up = at_most if speed == 0.0 else min(catch_up, at_most)
         self._limit = limit
         self._first_ms = interval.open_time_ms(1_700_000_000_000)
         self._order, self._place = order or StepOrder(1), place
@@ -98,7 +98,7 @@ class SimulatedFeed(TaskFeed):
             self._order.leave(self._place)
 
     async def _run(self, after_ms: int | None, known: StoredCandles | None) -> None:
-        self.say(FeedState.CATCHING_UP, "Generating the market's history.")
+        self.emit_status(FeedState.CATCHING_UP, "Generating the market's history.")
         is_live = False
         for index in itertools.count() if self._limit is None else range(self._limit):
             stages = self._path.candle(self._first_ms + index * self.market.interval.duration_ms)
@@ -112,24 +112,16 @@ class SimulatedFeed(TaskFeed):
                     await self.delivered()
             else:
                 if not is_live:
-                    self.say(FeedState.SIMULATED, "All prices are generated; none of them are real.")
+                    self.emit_status(FeedState.SIMULATED, "All prices are generated; none of them are real.")
                     is_live = True
                 await self._emit_ticks(stages, index * _TICKS)
         self._order.leave(self._place)
-        self.say(FeedState.ENDED, "The last candle was generated.")
+        self.emit_status(FeedState.ENDED, "The last candle was generated.")
 
     async def _emit_ticks(self, stages: list[Candle], first_step: int) -> None:
-        """One candle, tick by tick."""
         candle_s = self.market.interval.duration_ms / 1000.0 if self._speed is None else 1.0 / self._speed
         tick = partial(sleep, candle_s / _TICKS)
         for step, stage in enumerate(stages, first_step):
             await self._order.turn(self._place, step, tick)
             self.emit(FormingCandle(stage) if stage is not stages[-1] else ClosedCandle(stage, is_live=True))
             await self.delivered()
-
-
-def _at_once(speed: float | None, catch_up: int, limit: int | None) -> int:
-    """How many candles come before the pace starts; all without a pace."""
-    if limit is None:
-        return catch_up
-    return limit if speed == 0.0 else min(catch_up, limit)

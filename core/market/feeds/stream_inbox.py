@@ -1,4 +1,4 @@
-"""What an exchange's streams have brought of one market, until its feed takes it."""
+"""The messages of an exchange's streams for one market, until its feed reads them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Updates
 
 _PACE_S = 0.02
-"""Between two results of `take`: a flood is passed on fifty times a second, not message by message."""
+"""Time between two results of `next_updates`: a flood is passed on fifty times a second, not message by message."""
 _MOST_WAITING = 200_000
 """The most trades buffered for a slow subscriber."""
 
 
 class StreamInbox:
-    """Empty until the first `take`: earlier rows are requested anyway."""
+    """Empty until the first `next_updates`: earlier rows are requested anyway."""
 
     def __init__(self) -> None:
         self._is_open = False
@@ -28,11 +28,12 @@ class StreamInbox:
         self._waiter: asyncio.Future[None] | None = None
         self._answered_s = 0.0
 
-    async def take(self, timeout_s: float) -> Updates:
+    async def next_updates(self, timeout_s: float) -> Updates:
         """Everything since the last call; nothing after the timeout. Raises the failure, if nothing has come since."""
         self._is_open = True
         loop = asyncio.get_running_loop()
-        if not self._has_news:
+        updates = self._updates
+        if not (self._failure or updates.is_ending or updates.refused or not updates.is_empty):
             await self._wait(loop, timeout_s)
         elif (early_s := self._answered_s + _PACE_S - loop.time()) > 0.0:
             await asyncio.sleep(early_s)
@@ -43,11 +44,9 @@ class StreamInbox:
         return updates
 
     def count_message(self) -> None:
-        """Count a message of any kind."""
         self._updates.messages += self._is_open
 
-    def keep_row(self, row: list[Any], is_closed: bool) -> None:
-        """Keep a candle, in ccxt's form."""
+    def add_row(self, row: list[Any], is_closed: bool) -> None:
         if not self._is_open:
             return
         candle = candle_of(row)
@@ -57,8 +56,7 @@ class StreamInbox:
         self._updates.klines.append(Kline(candle, is_closed))
         self._wake()
 
-    def keep_trade(self, row: dict[str, Any]) -> None:
-        """Keep a trade, in ccxt's form."""
+    def add_trade(self, row: dict[str, Any]) -> None:
         if not self._is_open:
             return
         trade = _trade_of(row)
@@ -69,7 +67,6 @@ class StreamInbox:
         self._wake()
 
     def refuse(self, reason: str, raw: str) -> None:
-        """Keep a message that was rejected."""
         if self._is_open:
             self._updates.refused.append(Refused(reason, raw))
             self._wake()
@@ -83,11 +80,6 @@ class StreamInbox:
         """The stream has ended. The first failure counts."""
         self._failure = self._failure or failure
         self._wake()
-
-    @property
-    def _has_news(self) -> bool:
-        updates = self._updates
-        return self._failure is not None or updates.is_ending or bool(updates.refused) or not updates.is_empty
 
     async def _wait(self, loop: asyncio.AbstractEventLoop, timeout_s: float) -> None:
         self._waiter = loop.create_future()

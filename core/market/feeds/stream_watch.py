@@ -24,14 +24,14 @@ class StreamWatch:
         clock: Clock,
         times: ExchangeTimes,
         forming: FormingCandles,
-        ask_open: Callable[[], Awaitable[list[Candle]]],
+        request_open: Callable[[], Awaitable[list[Candle]]],
     ) -> None:
-        """ask_open: requests the open candle."""
+        """request_open: requests the open candle."""
         self._venue = venue
         self._clock = clock
         self._times = times
         self._forming = forming
-        self._ask_open = ask_open
+        self._request_open = request_open
         self._base: Candle | None = None
         self._patience_s = times.silence_s
         self._quiet_s = 0.0
@@ -63,7 +63,7 @@ class StreamWatch:
     async def _check(self) -> list[Kline]:
         """Request the open candle: to compare it with the stream, or, of a market without a stream, to show it."""
         try:
-            page = await self._ask_open()
+            page = await self._request_open()
         except RateLimitedError as held:  # another client hit the rate limit: that says nothing about the socket
             self._quiet_s, self._patience_s = 0.0, held.wait_s
             return []
@@ -100,7 +100,7 @@ class StreamWatch:
 
 
 class _TwoStreams:
-    """Candles and trades come over separate sockets: one may die while the other continues."""
+    """Candles and trades on separate sockets, of which one may die while the other continues."""
 
     def __init__(self, forming: FormingCandles, silence_s: float) -> None:
         self._forming = forming
@@ -110,7 +110,7 @@ class _TwoStreams:
         self._owed_s: dict[str, float] = {}
 
     def silent(self, updates: Updates, now_s: float) -> str | None:
-        """The stream that is overdue, going by the other one."""
+        """The stream that is overdue, judged by the other."""
         has_grown = any(self._grows(kline.candle) for kline in updates.klines)
         if updates.klines:
             self._last_kline_s = now_s

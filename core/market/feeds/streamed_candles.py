@@ -1,4 +1,4 @@
-"""The candles of one connection's stream: checked, and requested where the stream shows none."""
+"""The candles of one connection's stream: checked, and requested if the stream shows none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import FUTURE, Kline, Refused
 
 _OPEN_SHARE = 1.0 / 60.0
-"""Of a candle's length: between two requests of the open candle, if the stream does not show it."""
+"""Share of a candle's length between two requests of the open candle, if the stream does not show it."""
 _TRUST_S = 5.0
 """How long the local clock is trusted after it was confirmed against a message with a future time."""
 _SUSPECT = 5
@@ -41,7 +41,7 @@ class StreamedCandles:
         self._has_ends = False
         """Whether the stream has the ends of its candles as their times."""
         self._closed: dict[int, Candle] = {}
-        """Those whose closing message has come, by opening time."""
+        """Candles whose closing message has come, by opening time."""
 
     async def apply(self, klines: list[Kline]) -> list[Refused]:
         """Apply the valid ones; returns the others. One from the future triggers a clock sync, as the local clock may
@@ -64,7 +64,7 @@ class StreamedCandles:
             return Refused("the end of the candle as its time" if self._has_ends else str(reason), str(kline))
         if self._forming.is_final(kline):
             self._closed[kline.candle.open_time_ms] = kline.candle
-        self._forming.take_kline(kline)
+        self._forming.apply_kline(kline)
         self._server.grid.learn([kline.candle.open_time_ms])
         return None
 
@@ -111,7 +111,7 @@ class StreamedCandles:
     async def _apply_open(self) -> None:
         try:
             for candle in await self._requests.open_candle():
-                self._forming.take_kline(Kline(candle))
+                self._forming.apply_kline(Kline(candle))
         except VenueError as trouble:
             if not trouble.is_brief:
                 raise

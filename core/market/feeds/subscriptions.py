@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Awaitable, Sequence
 from typing import Any, Protocol
 
-from core.market.feeds.interruptible_wait import is_cancelled
+from core.market.feeds.timing import is_cancelled
 
 _ASK_AGAIN_S = 1.0
-"""Between two results of a stream of several markets, which ccxt takes longer for with each of them. Their rows come
+"""Time between two results of a stream of several markets: ccxt takes longer with each market, and their rows come
 through the taps at once."""
 _AFTER_REFUSAL_S = 30.0
-"""Before the refused stream of one of several markets is requested again."""
+"""Time before the refused stream of one of several markets is requested again."""
 _ALONE_AGAIN_S = {"trades": 1.0, "candles": 5.0}
-"""Before a market that is alone requests its refused streams again: one after the other, as ccxt may report the refusal
+"""Time before a single market requests its refused streams again: one after the other, as ccxt may report the refusal
 of one to both."""
 _MOST_REFUSALS = 2
 _TOGETHER = 10
@@ -24,11 +24,11 @@ _TOGETHER = 10
 _log = logging.getLogger("ghostcandle.feed")
 
 Stream = tuple[str, str]
-"""What is streamed, ``candles`` or ``trades``, and of which market."""
+"""The kind of a stream, ``candles`` or ``trades``, and its market."""
 
 
 class StreamOwner(Protocol):
-    """Receives what comes of the streams."""
+    """Receives the rows and errors of the streams."""
 
     def on_result(self, what: str, symbols: Sequence[str], result: Any) -> None:
         """ccxt's result of a stream whose rows did not come through the taps."""
@@ -54,11 +54,11 @@ class Subscriptions:
         self._is_shared = is_shared
         self._tasks: set[asyncio.Task[None]] = set()
         self._active = set[Stream]()
-        """Rows bring a stream back that was given up."""
+        """The active streams; rows reactivate a stream that was given up."""
         self._tapped = set[Stream]()
         """The streams whose rows came through the taps since their last result."""
         self._received = set[Stream]()
-        """The streams that have brought rows."""
+        """The streams that have received rows."""
         self._refusals = Counter[Stream]()
 
     def has_stream(self, symbol: str) -> bool:

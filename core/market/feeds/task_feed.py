@@ -22,7 +22,7 @@ class TaskFeed(ABC):
         self.market = market
         self.clock = clock
         self._events: deque[FeedEvent] = deque()
-        self._has_events, self._is_taken = asyncio.Event(), asyncio.Event()
+        self._has_events, self._is_drained = asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
 
@@ -32,16 +32,16 @@ class TaskFeed(ABC):
 
     def emit(self, event: FeedEvent) -> None:
         self._events.append(event)
-        self._is_taken.clear()
+        self._is_drained.clear()
         self._has_events.set()
 
-    def say(self, state: FeedState, sentence: str) -> None:
+    def emit_status(self, state: FeedState, sentence: str) -> None:
         self.emit(FeedStatus(state, sentence, self.clock.now_ms()))
 
     async def delivered(self) -> None:
         """Wait until the subscriber has taken all events and is ready for more."""
         if not self._is_closed:
-            await self._is_taken.wait()
+            await self._is_drained.wait()
         self.end_if_closed()
 
     def end_if_closed(self) -> None:
@@ -61,7 +61,7 @@ class TaskFeed(ABC):
                 yield self._events.popleft()
             if task.done():
                 break
-            self._is_taken.set()
+            self._is_drained.set()
             self._has_events.clear()
             await self._has_events.wait()
         if not self._is_closed:

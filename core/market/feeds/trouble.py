@@ -29,7 +29,7 @@ UNBELIEVED_WAIT_S = 3_600.0
 _TOO_LARGE_WAIT_S = 60.0
 _INSTEAD = "Choose another exchange, or replay a file."
 _CERTAIN = frozenset({418, 429, 451})
-"""Statuses that say more than any words."""
+"""Statuses that are clearer than any text."""
 _DEEPEST_CAUSE = 5
 _INTERVAL_WORDS = ("interval", "granularity", "timeframe")
 _SENTENCE_KEYS = ("msg", "message", "error")
@@ -48,19 +48,19 @@ class HttpResponse:
     @property
     def retry_after_s(self) -> float | None:
         """The wait of the Retry-After header in seconds, if plausible."""
-        asked_s = self._asked_s
-        return UNBELIEVED_WAIT_S if asked_s is not None and asked_s > LONGEST_BAN_S else asked_s
+        demanded_s = self._demanded_s
+        return UNBELIEVED_WAIT_S if demanded_s is not None and demanded_s > LONGEST_BAN_S else demanded_s
 
     @property
     def ignored_wait_notice(self) -> str:
         """A sentence about an implausible wait that is ignored; else empty."""
-        asked_s = self._asked_s
-        if asked_s is None or asked_s <= LONGEST_BAN_S:
+        demanded_s = self._demanded_s
+        if demanded_s is None or demanded_s <= LONGEST_BAN_S:
             return ""
-        return f"It demands a wait of {in_words(asked_s)}, which is ignored; the next attempt is in an hour."
+        return f"It demands a wait of {in_words(demanded_s)}, which is ignored; the next attempt is in an hour."
 
     @property
-    def _asked_s(self) -> float | None:
+    def _demanded_s(self) -> float | None:
         """A number, or a date relative to the response's own; else the end of a ban in the message."""
         headers = {name.lower(): value.strip() for name, value in self.headers.items()}
         asked = headers.get("retry-after", "")
@@ -82,7 +82,7 @@ class HttpResponse:
 
 
 CURRENT_ANSWER = ContextVar[HttpResponse]("current answer")
-"""Of the request that the task has sent: a market may send two at a time. Unset: the one of the exchange's object."""
+"""The answer to the task's request, as a market may send two at a time. Unset: the answer of the exchange's object."""
 
 
 def _moment(text: str) -> datetime | None:
@@ -97,7 +97,7 @@ def _moment(text: str) -> datetime | None:
 class VenueError(Exception):
     """A request to an exchange failed. The message is a sentence for the user.
 
-    is_final: waiting does not help. wait_s: the least time to wait. is_asked: the exchange demands that wait for all
+    is_final: waiting does not help. wait_s: the least time to wait. is_demanded: the exchange demands that wait for all
     requests. is_brief: it may be over in a moment. is_of_venue: another venue may work. is_planned: an intended
     disconnect, which needs no wait. is_absent: the exchange does not have these candles: there are only the stored
     ones. is_too_old: the exchange does not list candles of that age. is_silence: the connection was open, and nothing
@@ -108,7 +108,7 @@ class VenueError(Exception):
     _: KW_ONLY
     is_final: bool = False
     wait_s: float = 0.0
-    is_asked: bool = False
+    is_demanded: bool = False
     is_brief: bool = False
     is_of_venue: bool = False
     is_planned: bool = False
@@ -131,12 +131,14 @@ def explain(error: Exception, name: str, answer: HttpResponse, is_stream: bool =
         return _by_words(error, name, answer, venue) or error
     if isinstance(error, VenueError):
         return error
-    proxy_status = _proxy_status(error)
-    if proxy_status is not None:
-        return VenueError(
-            f"The proxy between this computer and {name} refused the connection ({proxy_status}). "
-            "Check this computer's proxy settings, or replay a file."
-        )
+    import aiohttp  # noqa: PLC0415 - comes with ccxt
+
+    for cause in _causes(error):
+        if isinstance(cause, aiohttp.ClientHttpProxyError):
+            return VenueError(
+                f"The proxy between this computer and {name} refused the connection ({cause.status}). "
+                "Check this computer's proxy settings, or replay a file."
+            )
     refusal = _handshake(error) or answer
     return (
         _by_status(refusal.status, name, refusal, _CERTAIN)
@@ -166,15 +168,7 @@ def _handshake(error: Exception) -> HttpResponse | None:
     return HttpResponse(status, getattr(inner, "headers", None) or {}) if isinstance(status, int) else None
 
 
-def _proxy_status(error: Exception) -> int | None:
-    """The HTTP status with which a proxy refused the connection; None if none did."""
-    import aiohttp  # noqa: PLC0415 - comes with ccxt
-
-    return next((each.status for each in _causes(error) if isinstance(each, aiohttp.ClientHttpProxyError)), None)
-
-
 def message_text(error: Exception, answer: HttpResponse) -> str:
-    """All that the exchange wrote."""
     return f"{error} {answer.body}"
 
 
@@ -182,7 +176,7 @@ def _by_words(error: Exception, name: str, answer: HttpResponse, venue: str) -> 
     match refusal_of(venue, message_text(error, answer)):
         case Refusal.RATE:
             wait_s = answer.retry_after_s or _SLOW_DOWN_WAIT_S
-            return VenueError(f"{name} demands fewer requests.", wait_s=wait_s, is_asked=True)
+            return VenueError(f"{name} demands fewer requests.", wait_s=wait_s, is_demanded=True)
         case Refusal.LOCATION:
             return VenueError(f"{name} does not serve this location. {_INSTEAD}", is_final=True, is_of_venue=True)
         case Refusal.AGE:
@@ -205,45 +199,48 @@ def _by_status(
 
 
 def _of_status(status: int | None, name: str, answer: HttpResponse) -> VenueError | None:
-    asked_s = answer.retry_after_s
+    demanded_s = answer.retry_after_s
     match status:
         case 451:
             return VenueError(f"{name} does not serve this location (451). {_INSTEAD}", is_final=True, is_of_venue=True)
         case 403:
             return VenueError(
                 f"{name} refuses this computer (403): its firewall, or another one in between. {_INSTEAD}",
-                wait_s=asked_s or _REFUSED_WAIT_S,
-                is_asked=bool(asked_s),
+                wait_s=demanded_s or _REFUSED_WAIT_S,
+                is_demanded=bool(demanded_s),
                 is_of_venue=True,
             )
         case 418:
             return VenueError(
                 f"{name} has banned this address for some time (418) after too many requests. Close other programs "
                 "that use it.",
-                wait_s=asked_s or _BAN_WAIT_S,
-                is_asked=True,
+                wait_s=demanded_s or _BAN_WAIT_S,
+                is_demanded=True,
                 is_of_venue=True,
             )
         case 429:
             return VenueError(
-                f"{name} demands fewer requests (429).", wait_s=asked_s or _SLOW_DOWN_WAIT_S, is_asked=True
+                f"{name} demands fewer requests (429).", wait_s=demanded_s or _SLOW_DOWN_WAIT_S, is_demanded=True
             )
         case 503:
             return VenueError(
                 f"{name} is down for maintenance or overloaded (503).",
-                wait_s=asked_s or 0.0,
-                is_asked=bool(asked_s),
+                wait_s=demanded_s or 0.0,
+                is_demanded=bool(demanded_s),
                 is_of_venue=True,
             )
     if status is not None and status >= _SERVER_FAULT:
         return VenueError(
-            f"{name} reports a server error ({status}).", is_brief=True, wait_s=asked_s or 0.0, is_asked=bool(asked_s)
+            f"{name} reports a server error ({status}).",
+            is_brief=True,
+            wait_s=demanded_s or 0.0,
+            is_demanded=bool(demanded_s),
         )
     return None
 
 
 def _by_cause(error: Exception, name: str) -> VenueError | None:
-    """Faults on the way, by what the network's libraries say: no name, no trust, no route."""
+    """Faults on the way, by the error of the network's libraries: no name, no trust, no route."""
     from core.market.feeds.bounded_answers import LARGEST_BYTES, AnswerTooLargeError  # noqa: PLC0415 - as aiohttp
 
     causes = list(_causes(error))
@@ -284,7 +281,7 @@ def _of_stream(error: Exception, name: str) -> VenueError | None:
 
 
 def refuses_interval(error: Exception, names: tuple[str, ...] = ()) -> bool:
-    """Whether an exchange answered that it has no candles of the requested interval. names: those of the interval."""
+    """Whether an exchange answered that it has no candles of the requested interval. names: the interval's names."""
     import ccxt  # noqa: PLC0415 - as below
 
     if not isinstance(error, ccxt.BadRequest | ccxt.NotSupported):
@@ -328,7 +325,7 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
             is_of_venue=True,
         )
     if isinstance(error, ccxt.DDoSProtection | ccxt.RateLimitExceeded):
-        return VenueError(f"{name} demands fewer requests.", wait_s=_SLOW_DOWN_WAIT_S, is_asked=True)
+        return VenueError(f"{name} demands fewer requests.", wait_s=_SLOW_DOWN_WAIT_S, is_demanded=True)
     if isinstance(error, ccxt.NetworkError | OSError):
         return VenueError(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
     if isinstance(error, ccxt.NotSupported | ccxt.BadRequest | ccxt.ArgumentsRequired):

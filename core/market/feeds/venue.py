@@ -9,6 +9,20 @@ from typing import Protocol, Self
 from core.domain.candle import Candle
 from core.market.aggregate import Trade
 
+
+@dataclass(frozen=True, slots=True)
+class ExchangeUrls:
+    """Base addresses of REST and WebSocket in ccxt's form: for Binance ``.../api/v3`` and ``.../ws``, for Kraken
+    ``https://...`` and ``wss://.../v2``, for Coinbase without a path.
+
+    form: the ccxt id of the exchange whose message format is used there.
+    """
+
+    public: str
+    ws: str
+    form: str = "binance"
+
+
 FUTURE = "a time in the future"
 """The reason of a candle that opens later than now."""
 
@@ -31,7 +45,7 @@ class Refused:
 
 @dataclass(slots=True)
 class Updates:
-    """What the stream brought since the last call, in order of arrival.
+    """The stream's data since the last call, in order of arrival.
 
     messages: the number of messages of any kind. is_ending: the exchange announces that it will close the connection.
     """

@@ -1,1 +1,1 @@
-"""History in and out: candle files, trades made into candles, what is missing, and fetching it. No Qt."""
+"""History in and out: candle files, trades aggregated to candles, missing candles, and back-filling. No Qt."""

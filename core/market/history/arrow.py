@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from core.market.history.errors import CandleFileError
-from core.market.history.source import LARGEST_BYTES, MOST_ROWS
+from core.market.history.open_file import LARGEST_BYTES, MOST_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +31,7 @@ def arrow_frames(path: Path, kind: str, most_rows: int) -> Iterator[pd.DataFrame
     tables = _parquet_tables(path, most_rows) if kind == "parquet" else _feather_tables(path)
     try:
         for table in tables:
+            table.validate(full=True)  # pandas 3 decodes texts only once they are looked at
             for first in range(0, max(table.num_rows, 1), most_rows):
                 yield _plain(table.slice(first, most_rows).to_pandas())
     except pa.ArrowException as error:
@@ -48,12 +52,16 @@ def _parquet_tables(path: Path, most_rows: int) -> Iterator[Any]:
         _refuse_too_much(path, found.num_rows, found.num_columns, max(unpacked, least))
         schema = file.schema_arrow
         columns = [schema.field(place).name for place in _usable(path, schema)]
+        ranges, rows = _index_ranges(schema, lambda: found.num_rows), 0
         for batch in file.iter_batches(batch_size=most_rows, columns=columns):
-            yield pa.Table.from_batches([batch], schema=batch.schema.with_metadata(schema.metadata))
+            table = pa.Table.from_batches([batch], schema=batch.schema.with_metadata(schema.metadata))
+            yield _with_ranges(table, ranges, rows)
+            rows += batch.num_rows
 
 
 def _feather_tables(path: Path) -> Iterator[Any]:
     import pyarrow as pa  # noqa: PLC0415 - an extra
+    import pyarrow.dataset as dataset  # noqa: PLC0415
     import pyarrow.feather as feather  # noqa: PLC0415
 
     with path.open("rb") as file:
@@ -64,11 +72,37 @@ def _feather_tables(path: Path) -> Iterator[Any]:
     with pa.memory_map(str(path)) as source:
         reader = pa.ipc.open_file(source)
         columns, rows = _usable(path, reader.schema), 0
+        ranges = _index_ranges(reader.schema, lambda: dataset.IpcFileFormat().make_fragment(source).count_rows())
         for number in range(reader.num_record_batches):
             batch = reader.get_batch(number)
+            _refuse_too_much(path, rows + batch.num_rows, len(reader.schema), batch.nbytes)
+            yield _with_ranges(pa.Table.from_batches([batch]).select(columns), ranges, rows)
             rows += batch.num_rows
-            _refuse_too_much(path, rows, len(reader.schema), batch.nbytes)
-            yield pa.Table.from_batches([batch]).select(columns)
+
+
+def _index_ranges(schema: Any, count_rows: Callable[[], int]) -> dict[str, range]:
+    """The index that has no column, by its name: pandas 3.1 describes evenly spaced integers in the metadata alone.
+
+    pyarrow rebuilds it for a whole table, not for a part. A range of another length than the file is left out.
+    """
+    try:
+        about = json.loads((schema.metadata or {})[b"pandas"])
+        kinds = [index for index in about["index_columns"] if isinstance(index, dict) and index["kind"] == "range"]
+        ranges = {index["name"]: range(index["start"], index["stop"], index["step"]) for index in kinds}
+        without_column = {name: each for name, each in ranges.items() if name and name not in schema.names}
+        return {name: each for name, each in without_column.items() if len(each) == count_rows()}
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError):  # metadata that pandas did not write
+        return {}
+
+
+def _with_ranges(table: Any, ranges: dict[str, range], first: int) -> Any:
+    """first: the number of the table's first row in the file."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    for name, values in ranges.items():
+        part = values[first : first + table.num_rows]
+        table = table.add_column(0, name, pa.array(np.arange(part.start, part.stop, part.step, dtype=np.int64)))
+    return table
 
 
 def _refuse_too_much(path: Path, rows: int, columns: int, unpacked: int) -> None:
@@ -81,7 +115,7 @@ def _refuse_too_much(path: Path, rows: int, columns: int, unpacked: int) -> None
 
 
 def _usable(path: Path, schema: Any) -> list[int]:
-    """The places of columns of numbers, texts and times. Raises CandleFileError where prices are bytes."""
+    """The indexes of columns of numbers, texts and times. Raises CandleFileError if prices are bytes."""
     packed = [field.name for field in schema if str(field.type).startswith(("fixed_size_binary", "binary"))]
     if any(name in ("open", "close", "price") for name in packed):
         raise CandleFileError(

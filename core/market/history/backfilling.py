@@ -15,25 +15,25 @@ from typing import Protocol
 
 import numpy as np
 
+from core.domain.backoff import Backoff
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.spans import TimeSpan, candles_in, without
 from core.market.feeds.reach import reachable_rows
 from core.market.feeds.server_clock import ServerClock
-from core.market.feeds.timing import Backoff
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import OpenVenue, Venue
-from core.market.history.checks import check_columns
+from core.market.history.column_checks import check_columns
 from core.market.history.errors import HistoryError
-from core.market.history.importing import HistoryWriter
-from core.market.history.moments import first_on_grid, moment_text
+from core.market.history.import_plan import HistoryWriter
+from core.market.history.utc_times import first_on_grid, moment_text
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.holes import HoleStore
 
 _MOST_TRIES = 12
 _GRACE_MS = 2_000
 _NEWEST = 10
-"""Candles requested to learn where they open."""
+"""Newest candles requested to learn when they open."""
 _LONG_WAIT_S = 3.0
 _SYNC_EVERY_S = 600.0
 
@@ -41,7 +41,7 @@ _SYNC_EVERY_S = 600.0
 class BackfillListener(Protocol):
     """Receives progress."""
 
-    def say(self, sentence: str) -> None: ...
+    def notify(self, sentence: str) -> None: ...
 
     def show(self, done: int, total: int) -> None:
         """`done` missing candles are stored, or known not to exist."""
@@ -52,10 +52,9 @@ class BackfillListener(Protocol):
 class BackfillReport:
     """The result.
 
-    wanted: missing candles; stored: those fetched; absent: those that the exchange turned out not to have; all_absent:
-    including those known before; left: still missing, because rejected or out of reach; out_of_reach: of those, the
-    ones that the exchange's list does not reach; rechecked: of the missing ones, those that an earlier version recorded
-    as absent.
+    wanted: missing candles; stored: fetched ones; absent: candles that the exchange turned out not to have; all_absent:
+    including earlier known ones; left: still missing, because rejected or out of reach; out_of_reach: the part of
+    `left` beyond the exchange's list.
     """
 
     span: TimeSpan
@@ -66,13 +65,12 @@ class BackfillReport:
     out_of_reach: int
     all_absent: int
     requests: int
-    rechecked: int
     rejected: dict[str, int]
 
 
 @dataclass(slots=True)
 class Backfill:
-    """One market's backfill, run once. `store` and `holes` read what `writer` stores."""
+    """One market's backfill, run once. `store` and `holes` read the database of `writer`."""
 
     market: Market
     store: CandleStore
@@ -101,16 +99,15 @@ class Backfill:
     def __post_init__(self) -> None:
         self._time = ServerClock(self.clock, self.market.interval)
 
-    async def run(self, since_ms: int, until_ms: int | None = None, *, asks_again: bool = False) -> BackfillReport:
+    async def run(self, since_ms: int, until_ms: int | None = None, *, retries_absent: bool = False) -> BackfillReport:
         """Fetch the missing candles of since..until (default: now).
 
-        asks_again: also request candles that the exchange is known not to have. Raises HistoryError after too many
+        retries_absent: also request candles that the exchange is known not to have. Raises HistoryError after too many
         errors of the exchange, and StorageError; earlier pages are stored. May be cancelled.
         """
         try:
             span = await self._closed_span(since_ms, until_ms)
-            rechecked = self._forget_unproven(span)
-            known = [] if asks_again else self.holes.of_exchange(self.market, span)
+            known = [] if retries_absent else self.holes.of_exchange(self.market, span)
             wanted = self._missing(span, known)
             await self._settle(wanted)
         finally:
@@ -126,21 +123,11 @@ class Backfill:
             out_of_reach=self._out_of_reach,
             all_absent=candles_in(self.holes.missing(self.market, span), interval) - left,
             requests=self._requests,
-            rechecked=rechecked,
             rejected=dict(self._rejected),
         )
 
-    def _forget_unproven(self, span: TimeSpan) -> int:
-        """Have the candles requested again that an earlier version took for absent. Returns their number."""
-        unproven = self.holes.unproven(self.market, span)
-        if not unproven:
-            return 0
-        missing = self.holes.missing(self.market, span)
-        self.writer.remove_unproven_holes(self.market, span)
-        return candles_in(missing, self.market.interval) - candles_in(without(missing, unproven), self.market.interval)
-
     async def _closed_span(self, since_ms: int, until_ms: int | None) -> TimeSpan:
-        """From the first candle that opens at or after `since_ms` to the last closed one."""
+        """The span from the first candle that opens at or after `since_ms` to the last closed one."""
         interval = self.market.interval
         await self._learn_grid(since_ms)
         await self._connected()
@@ -158,15 +145,15 @@ class Backfill:
         return TimeSpan(first_ms, stop_ms)
 
     async def _learn_grid(self, since_ms: int) -> None:
-        """Days and weeks open where the exchange has them open: the stored candles show it, or a response. Before its
+        """Learn when days and weeks open, which the exchange decides, from stored candles or a response. Before its
         first candle there are none, so the newest are requested then."""
         if not self._time.grid.is_own:
             return
         stored = self.store.newest(self.market, 1)
         if stored:
             self._time.grid.place(stored[0].open_time_ms)
-        elif not (await self._ask(since_ms))[0]:
-            await self._ask(self.clock.now_ms() - _NEWEST * self.market.interval.duration_ms)
+        elif not (await self._request(since_ms))[0]:
+            await self._request(self.clock.now_ms() - _NEWEST * self.market.interval.duration_ms)
 
     def _missing(self, span: TimeSpan, known: list[TimeSpan]) -> list[TimeSpan]:
         return without(self.holes.missing(self.market, span), known)
@@ -178,7 +165,7 @@ class Backfill:
         while missing := await self._reachable(missing):
             first_ms = missing[0].first_ms
             found, covered = await self._page(missing, first_ms)
-            self._keep(found, missing)
+            self._store(found, missing)
             missing = without(missing, [covered])
             self.listener.show(total - candles_in(missing, interval), total)
 
@@ -188,7 +175,7 @@ class Backfill:
         return 0 if rows is None else self._time.forming_ms() - rows * self.market.interval.duration_ms
 
     async def _reachable(self, missing: list[TimeSpan]) -> list[TimeSpan]:
-        """Those that may be requested. The others are counted."""
+        """The spans that may be requested. The others are counted."""
         if not missing:
             return missing
         reachable = without(missing, [TimeSpan(0, await self._oldest_ms())])
@@ -197,9 +184,9 @@ class Backfill:
         return reachable
 
     async def _page(self, missing: list[TimeSpan], first_ms: int) -> tuple[dict[int, Candle], TimeSpan]:
-        """Candles by opening time, and how far the exchange's answer reaches. Holes in it are noted when it said so
-        twice: an answer may be incomplete once."""
-        found, covered = await self._ask(first_ms)
+        """Candles by opening time, and how far the exchange's answer reaches. Holes in it are noted after two equal
+        answers: one may be incomplete."""
+        found, covered = await self._request(first_ms)
         if covered.stop_ms <= first_ms:
             return {}, covered  # refused as too old
         begins_ms = min(found, default=covered.stop_ms)
@@ -208,7 +195,7 @@ class Backfill:
             self._lacks_until_ms = begins_ms
         absent = self._absent_of(missing, found, covered)
         if absent:
-            again, covered_again = await self._ask(absent[0].first_ms)
+            again, covered_again = await self._request(absent[0].first_ms)
             found |= again
             covered = TimeSpan(
                 max(covered.first_ms, covered_again.first_ms), min(covered.stop_ms, covered_again.stop_ms)
@@ -225,8 +212,8 @@ class Backfill:
     async def _lists_before(self, first_ms: int, *, is_empty: bool) -> bool:
         """Whether the exchange lists candles before a time from which on it lists none.
 
-        is_empty: it answered with nothing at all. That is believed, as its answers begin where requested, unless it
-        also lacks stored candles before that time.
+        is_empty: its answer was empty. That is trusted, as its answers begin where requested, unless it also lacks
+        stored candles before that time.
         """
         if self._listed_from_ms < first_ms:
             return True
@@ -239,7 +226,7 @@ class Backfill:
         has_stored = self.holes.missing(self.market, before) != [before]
         if is_empty and not has_stored:
             return True
-        found, _ = await self._ask(before.first_ms)
+        found, _ = await self._request(before.first_ms)
         return min(found) < first_ms if found else not has_stored
 
     def _absent_of(self, missing: list[TimeSpan], found: dict[int, Candle], covered: TimeSpan) -> list[TimeSpan]:
@@ -248,7 +235,7 @@ class Backfill:
         beyond = [TimeSpan(0, covered.first_ms), TimeSpan(covered.stop_ms, 2**62)]
         return without(missing, [*there, *beyond])
 
-    def _keep(self, found: dict[int, Candle], missing: list[TimeSpan]) -> None:
+    def _store(self, found: dict[int, Candle], missing: list[TimeSpan]) -> None:
         """Store those that are missing, in one transaction."""
         times = np.array(sorted(found), dtype=np.int64)
         if not times.size:
@@ -267,7 +254,7 @@ class Backfill:
         if len(checked.columns):
             self.stored += self.writer.put(self.market, checked.columns, replaces=False)
 
-    async def _ask(self, since_ms: int) -> tuple[dict[int, Candle], TimeSpan]:
+    async def _request(self, since_ms: int) -> tuple[dict[int, Candle], TimeSpan]:
         """A page, and the time that it covers. Retries after temporary errors."""
         while True:
             try:
@@ -321,11 +308,11 @@ class Backfill:
         return venue
 
     async def _sync(self, venue: Venue) -> None:
-        asked_s = self.clock.monotonic_s()
-        self._time.set(await venue.server_ms(), asked_s)
+        sent_s = self.clock.monotonic_s()
+        self._time.set(await venue.server_ms(), sent_s)
 
     async def _wait_out(self, trouble: VenueError) -> None:
-        """Raises HistoryError where waiting does not help, or did not help often enough."""
+        """Raises HistoryError if waiting does not help, or did not help often enough."""
         self._tries += 1
         if trouble.is_final or self._tries > _MOST_TRIES:
             kept = "The candles so far are stored; the same command continues from there." if self.stored else ""
@@ -333,7 +320,7 @@ class Backfill:
         await self._close()
         wait_s = self.backoff.next_s(trouble.wait_s)
         if self._tries > 1 or wait_s >= _LONG_WAIT_S:
-            self.listener.say(f"{trouble} Next try in {wait_s:.0f} s.")
+            self.listener.notify(f"{trouble} Next try in {wait_s:.0f} s.")
         await asyncio.sleep(wait_s)
 
     async def _close(self) -> None:

@@ -1,4 +1,4 @@
-"""Candles as CSV, in the form that `core.market.history.files` reads back without loss."""
+"""Candles as CSV, in the form that `core.market.history.candle_file` reads back without loss."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.domain.candle_series import FloatArray, TimeArray
 
 COLUMNS = ("open_time_ms", "open", "high", "low", "close", "volume")
 _ROWS = 256
-"""Of a piece: about a millisecond, so that a thread that writes does not keep the interpreter from others."""
+"""Rows of a piece: about a millisecond, so that a writing thread does not block the interpreter for others."""
 
 
 def csv_pieces(open_time_ms: TimeArray, values: FloatArray) -> Iterator[str]:

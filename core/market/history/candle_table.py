@@ -1,4 +1,4 @@
-"""What the user says of a file, and the result of reading it."""
+"""The user's options for reading a file, and the result."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Watch = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What the user says of a file.
+    """The user's description of a file.
 
-    interval: of the candles; None: from the rows. zone: of times without one; None: of the file's form, or UTC.
+    interval: the candles' length; None: from the rows. zone: for times without one; None: the form's zone, or UTC.
     zone_name: its name, for the report. form: the name of a known form. stamp: which moment of a candle its time is.
     skips_invalid: keep the good rows of a file that has many bad ones.
     is_strict: a line without a time invalidates the whole file, and trades are not read.
@@ -41,8 +41,8 @@ class CandleTable:
 
     columns: the accepted candles, ascending. rows: lines of the table. rejected: counts by reason. examples: a row for
     most of these reasons, with its place in the file. repeated: rows with the opening time of another row, or trades
-    that are in the file twice; contradicting: those of them with other numbers, of which the last in the file is kept.
-    symbol: that of the symbol column.
+    that are in the file twice; contradicting: repeated rows with other numbers, of which the file's last is used.
+    symbol: from the symbol column.
     """
 
     path: Path

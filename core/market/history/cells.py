@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _GROUPED_DIGITS = re.compile(r"[-+]?\d{1,3}(([ '’]\d{3})+|(,\d{2,3})*,\d{3})(\.\d*)?")
-"""By commas, also as in India: 5,66,515; by blanks and apostrophes before three digits, so not in a bond's 119'16."""
+"""Digits grouped by commas, also as in India: 5,66,515; by blanks and apostrophes before three digits, so not in a
+bond's 119'16."""
 _SHORTENED = re.compile(r"([-+]?[\d., '’]*\d\.?)\s?(k|K|M|B|T|[Mm]io|[Mm]rd|[Mm]n|[Bb]n)\.?")
 _TIMES = {"k": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "mrd": 1e9, "t": 1e12}
 _NO_NUMBER = frozenset(("", "-", "–", "—", "nan", "none", "null", "n/a", "na", "nil", "."))
-"""Cells that say that there is no number."""
+"""Texts of cells without a number."""
 
 
 def numbers_of(column: pd.Series) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What goes wrong with history. Every message is a sentence for the user."""
+"""The errors of candle history. Every message is a sentence for the user."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ class CandleFileError(Exception):
 
 
 class ReadingCancelledError(CandleFileError):
-    """The user wants the file no more."""
+    """The user has cancelled the reading."""
 
 
 class HistoryError(Exception):
-    """History cannot be imported, exported or fetched as asked. The message is a sentence for the user."""
+    """History cannot be imported, exported or fetched as requested. The message is a sentence for the user."""
 
 
 class UnnamedMarketError(HistoryError):
-    """Nothing tells which market a file is of. The message asks for it."""
+    """The market of a file is unknown. The message asks for it."""

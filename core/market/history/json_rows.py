@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -21,8 +21,7 @@ import numpy as np
 
 from core.market.history.cells import is_number
 from core.market.history.errors import CandleFileError
-from core.market.history.json_pieces import row_pieces
-from core.market.history.source import opened
+from core.market.history.open_file import opened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +42,7 @@ OnFile = Callable[[IO[bytes]], None]
 @dataclass(frozen=True, slots=True)
 class _Place:
     """prefix: ijson's path to the rows. kind: items of an array, columns of an object, or entries by time.
-    names: of the cells, where the file has them beside rows that are arrays.
+    names: the cells' names, if the file has them beside rows that are arrays.
     """
 
     prefix: str
@@ -122,7 +121,8 @@ def _rows(data: IO[bytes], place: _Place) -> Iterator[Any]:
 
     if place.kind == "items":
         return iter(ijson.items(data, place.prefix, **_OPTIONS))
-    return _by_time(ijson.kvitems(data, place.prefix, **_OPTIONS))
+    entries = ijson.kvitems(data, place.prefix, **_OPTIONS)
+    return ({"time": time, **row} for time, row in entries if isinstance(row, dict))
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ class _Node:
 
 
 def _place_of(path: Path, data: IO[bytes]) -> _Place:
-    """By the first row, or the first columns, that the file has."""
+    """The place given by the file's first row, or its first columns."""
     import ijson  # noqa: PLC0415 - as above
 
     around: list[_Node] = []
@@ -179,7 +179,6 @@ def _is_column(around: list[_Node]) -> bool:
 
 
 def _below(around: list[_Node]) -> str:
-    """ijson's path of what begins here."""
     if not around:
         return ""
     last = around[-1]
@@ -188,7 +187,7 @@ def _below(around: list[_Node]) -> str:
 
 
 def _of_row(node: _Node, parent: _Node | None) -> _Place | None:
-    """The place of the rows, if a node that has ended is one of them, or has the columns."""
+    """The place of the rows, if a node that has ended is a row, or has the columns."""
     if not node.is_array and node.columns >= _FEWEST_COLUMNS:
         return _Place(node.prefix, "columns")
     if parent is None:
@@ -202,12 +201,6 @@ def _of_row(node: _Node, parent: _Node | None) -> _Place | None:
     if parent.is_array:
         return _Place(node.prefix, "items")
     return None if node.is_array or not _TIME_KEY.match(parent.key) else _Place(parent.prefix, "entries")
-
-
-def _by_time(entries: Iterable[tuple[str, Any]]) -> Iterator[dict[str, Any]]:
-    for time, row in entries:
-        if isinstance(row, dict):
-            yield {"time": time, **row}
 
 
 def _frame(rows: list[Any], names_beside: tuple[str, ...]) -> pd.DataFrame:
@@ -232,7 +225,7 @@ def _frame(rows: list[Any], names_beside: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _with_numbers(frame: pd.DataFrame) -> pd.DataFrame:
-    """With columns of nulls as numbers: of objects, pandas warns where they are joined to others."""
+    """The frame with columns of nulls as numbers: pandas warns when objects are joined to others."""
     empty = [name for name in frame.columns if frame[name].dtype == object and frame[name].isna().all()]
     return frame.astype(dict.fromkeys(empty, "float64")) if empty else frame
 
@@ -249,7 +242,7 @@ def _table(names: Iterable[Any], columns: Iterable[Sequence[Any]]) -> pd.DataFra
 
 
 def _flattened(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A message's rows: objects in it give their cells to it, an array of objects a row each."""
+    """A message's rows: nested objects add cells, an array of objects a row each."""
     plain = {name: value for name, value in row.items() if not isinstance(value, dict | list)}
     below = {name: next(_flattened(value)) for name, value in row.items() if isinstance(value, dict)}
     has_same = len(set().union(*below.values())) < sum(map(len, below.values()))  # such as bid and ask
@@ -280,20 +273,75 @@ def _columns_in(name: str, value: Any) -> Iterator[tuple[str, list[Any]]]:
         yield name, value
 
 
-def _are_words(cells: pd.Series) -> bool:
-    """Whether these are texts but no numbers, such as the ranges that Yahoo offers."""
-    return all(isinstance(cell, str) and not is_number(cell) for cell in cells)
-
-
 def _of_columns(entries: Iterable[tuple[str, Any]], most_rows: int) -> Iterator[pd.DataFrame]:
     import pandas as pd  # noqa: PLC0415 - as above
 
     columns = {name: pd.Series(cells) for entry in entries for name, cells in _columns_in(*entry)}
     longest = max(map(len, columns.values()), default=0)
-    columns = {name: cells for name, cells in columns.items() if len(cells) == longest or not _are_words(cells)}
+    # Shorter columns of texts that are no numbers are no cells of rows, such as the ranges that Yahoo offers.
+    columns = {
+        name: cells
+        for name, cells in columns.items()
+        if len(cells) == longest or not all(isinstance(cell, str) and not is_number(cell) for cell in cells)
+    }
     lengths = {len(cells) for cells in columns.values()}
     if len(lengths) > 1:
         raise ValueError(f"its columns have {', '.join(map(str, sorted(lengths)))} cells")
     table = pd.DataFrame(columns)
     for first in range(0, len(table), most_rows):
         yield table.iloc[first : first + most_rows].reset_index(drop=True)
+
+
+_PIECE_BYTES = 1 << 18
+_FIRST_ROW = re.compile(rb"\[\s*(?=[\[{])")
+_NEXT_LIST = re.compile(rb'[\]}]\s*\]\s*,\s*"[^"]*"\s*:\s*\[\s*[\[{]')
+"""The end of one list of rows, and the beginning of another."""
+
+
+def row_pieces(data: IO[bytes], first: Any, prefix: str) -> Iterator[tuple[list[Any], bool]]:
+    """Lists of rows from the beginning of the file, and whether the last row was reached.
+
+    first: the first row, by which their place is verified. prefix: ijson's path to the rows; empty for a row a line.
+    """
+    try:
+        import orjson  # noqa: PLC0415 - comes with ccxt, though not on every system
+    except ImportError:
+        return
+    rest = data.read(_PIECE_BYTES)
+    found = _FIRST_ROW.search(rest) if prefix else None
+    before, rest = (b"", rest) if found is None else (rest[: found.end()], rest[found.end() :])
+    end = b"\n" if not prefix else b"]," if isinstance(first, list) else b"},"
+    is_verified = False
+    while more := data.read(_PIECE_BYTES):
+        rest += more
+        place = rest.rfind(end)
+        cut = place + len(end) - 1
+        text = rest[:cut].rstrip().replace(b"\n", b",") if not prefix else rest[:cut]
+        try:
+            rows = orjson.loads(b"[" + text + b"]")
+        except orjson.JSONDecodeError:
+            _refuse_several(rest)
+            return
+        if place < 0 or (not is_verified and rows[:1] != [first]):
+            return
+        is_verified = True
+        yield rows, False
+        rest = rest[cut + 1 :]
+    _refuse_several(rest)
+    if is_verified and not _FIRST_ROW.search(rest):  # else another value follows
+        yield _last_rows(before, rest, prefix), True
+
+
+def _refuse_several(text: bytes) -> None:
+    """Raises ValueError if another list of rows follows."""
+    if _NEXT_LIST.search(text):
+        raise ValueError("it has several lists, perhaps of several markets; save each on its own")
+
+
+def _last_rows(before: bytes, rest: bytes, prefix: str) -> list[Any]:
+    """The remaining rows. Raises ijson.JSONError if the text breaks off, also behind the rows."""
+    import ijson  # noqa: PLC0415 - for such files only
+
+    if not prefix and not rest.strip():
+        return []
+    return list(ijson.items(BytesIO(before + rest), prefix, use_float=True, multiple_values=True))

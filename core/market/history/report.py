@@ -1,4 +1,4 @@
-"""How a file was read: what it says itself, what its form says, and what is assumed."""
+"""Reports how a file was read: by its own content, by its form, and by assumption."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from core.market.history.candle_csv import COLUMNS
 from core.market.history.forms.form import BASE, UNSTATED, Form, Stamp
-from core.market.history.grids import OpeningTimes
-from core.market.history.moments import moment_text
-from core.market.history.times import Zone
-from core.market.history.volumes import VolumeChoice
+from core.market.history.opening_times import OpeningTimes
+from core.market.history.sniff_times import Zone
+from core.market.history.sniff_volume import VolumeChoice
+from core.market.history.utc_times import moment_text
 
 _AS_ZERO = "stored as 0"
 _OTHER_SIGN = str.maketrans("+-", "-+")
@@ -18,7 +18,7 @@ _OTHER_SIGN = str.maketrans("+-", "-+")
 
 @dataclass(frozen=True, slots=True)
 class HowRead:
-    """Each sentence says a decision and what it rests on."""
+    """Each sentence states a decision and its basis."""
 
     form: Form | None
     form_sentence: str
@@ -29,7 +29,7 @@ class HowRead:
     is_zone_assumed: bool = False
 
     def describe(self, *, has_volume: bool) -> dict[str, object]:
-        """For JSON. has_volume: whether any candle has one."""
+        """The report as plain data for JSON. has_volume: whether any candle has a volume."""
         empty = "" if has_volume or self.volume_sentence.endswith(_AS_ZERO) else "; 0 in every row"
         return {
             "form": None if self.form is None else self.form.name,
@@ -59,9 +59,9 @@ def zone_sentence(
     is_named_utc: bool,
     are_dates: bool,
 ) -> tuple[str, bool]:
-    """The sentence, and whether the zone is assumed. how: it is known by the times. offsets_ms: of the file's clocks,
-    ahead of UTC. is_named_utc: by the name of the column. are_dates: the candles are days that open at midnight UTC of
-    their date."""
+    """The sentence, and whether the zone is assumed. how: its basis in the times. offsets_ms: the file's clocks ahead
+    of UTC. is_named_utc: by the name of the column. are_dates: the candles are days that open at midnight UTC of their
+    date."""
     if are_dates and how is not Zone.MOMENT:
         return "not needed: days are stored at their date", False
     if how is Zone.MOMENT and are_dates and requested is not None:
@@ -69,7 +69,7 @@ def zone_sentence(
     if how is Zone.MOMENT:
         return "not needed: the times count from the start of 1970 in UTC", False
     if how is Zone.FILE:
-        named = " and ".join(_offset_text(each) for each in sorted(offsets_ms))
+        named = " and ".join(map(_offset_text, sorted(offsets_ms)))
         return f"{named}, which the file names with each time", False
     if requested is not None:
         return f"{requested}, as requested; the file names none", False
@@ -93,7 +93,8 @@ def _shown_zone(name: str) -> str:
 
 
 def stamp_of(form: Form | None, requested: Stamp | None, named: Stamp | None) -> tuple[Stamp, str]:
-    """Which moment of a candle its time is, and who says so, empty if nobody. named: by the column's name."""
+    """The moment of a candle that its time means, and the source of that, empty if none. named: by the column's
+    name."""
     if requested is not None:
         return requested, "as requested"
     if form is not None:
@@ -103,18 +104,19 @@ def stamp_of(form: Form | None, requested: Stamp | None, named: Stamp | None) ->
     return Stamp.START, ""
 
 
-def stamp_sentence(found: OpeningTimes, stamp: Stamp, said_by: str, *, are_dates: bool) -> str:
-    """said_by: who says that the times are this moment. are_dates: days that open at midnight UTC of their date."""
+def stamp_sentence(found: OpeningTimes, stamp: Stamp, stated_by: str, *, are_dates: bool) -> str:
+    """stated_by: the source of the statement that the times are this moment. are_dates: days that open at midnight UTC
+    of their date."""
     if found.short_ms is not None:
         return f"the end of each candle, {found.short_ms:,} ms before the next one; each was moved to its beginning"
     if found.were_ends:
-        return f"the end of each candle, {said_by}; each was moved back by {found.interval}"
+        return f"the end of each candle, {stated_by}; each was moved back by {found.interval}"
     if are_dates:
-        is_ignored = stamp is Stamp.END and said_by == "as requested"
+        is_ignored = stamp is Stamp.END and stated_by == "as requested"
         return f"the date of each day{', to which --stamp does not apply' if is_ignored else ''}"
-    if not said_by:
-        return "the beginning of each candle is assumed, as the file does not say; --stamp end names the end"
-    return f"the beginning of each candle{f', {said_by}' if stamp is Stamp.START else ''}"
+    if not stated_by:
+        return "the beginning of each candle is assumed, as the file does not state it; --stamp end names the end"
+    return f"the beginning of each candle{f', {stated_by}' if stamp is Stamp.START else ''}"
 
 
 def volume_sentence(
@@ -140,48 +142,33 @@ def volume_sentence(
 def numbers_sentence(form: Form | None, *, has_decimal_comma: bool) -> str:
     """How the numbers were changed while they were read; empty if they were not."""
     decimal = ["a comma is the decimal sign"] if has_decimal_comma else []
-    if form is not None and form.whole_prices != 1.0:
-        decimal.append(f"prices in whole numbers are divided by {1.0 / form.whole_prices:,.0f}")
+    if form is not None and form.integer_price_factor != 1.0:
+        decimal.append(f"prices in whole numbers are divided by {1.0 / form.integer_price_factor:,.0f}")
     return "; ".join(decimal)
 
 
 def _column(name: object) -> str:
-    """Without a header columns are counted."""
+    """The column's name; without a header its number."""
     return f"column {name + 1}" if isinstance(name, int) else f"column {name}"
 
 
 def candle_text(candle: Mapping[str, float]) -> str:
-    """A candle as it was read, to be compared with the file: in UTC. No thousands are grouped: where a comma is the
-    decimal sign, they would be misread."""
+    """A candle as it was read, in UTC, to be compared with the file. Thousands are not grouped: their commas may be
+    read as decimal signs."""
     numbers = ", ".join(f"{name} {candle[name]:.12g}" for name in COLUMNS[1:])
     return f"{moment_text(int(candle['open_time_ms']))} UTC: {numbers}"
 
 
 def describe_form(form: Form) -> dict[str, str]:
-    """What is known of a form, in words, for a list of all of them."""
+    """A form described in words, for a list of all forms."""
+    zone = _shown_zone(form.zone) if form.zone else "as the file names it, or UTC"
+    factor = "" if form.volume_factor == 1.0 else f", each of the file's counted as {form.volume_factor:g}"
     return {
         "name": form.name,
         "title": form.title,
-        "zone": _zone_in_words(form),
-        "stamp": _stamp_in_words(form),
-        "volume": _volume_in_words(form),
+        "zone": f"to be named: {form.clock_of}" if form.clock_of else zone,
+        "stamp": "the day" if form.are_days else "to be named" if form.asks_stamp else form.stamp or Stamp.START,
+        "volume": f"{form.volume_unit}{factor}",
         "source": form.source,
         "refusal": form.refusal,
     }
-
-
-def _zone_in_words(form: Form) -> str:
-    if form.clock_of:
-        return f"to be named: {form.clock_of}"
-    return _shown_zone(form.zone) if form.zone else "as the file names it, or UTC"
-
-
-def _stamp_in_words(form: Form) -> str:
-    if form.are_days:
-        return "the day"
-    return "to be named" if form.asks_stamp else form.stamp or Stamp.START
-
-
-def _volume_in_words(form: Form) -> str:
-    unit = form.volume_unit
-    return unit if form.volume_factor == 1.0 else f"{unit}, each of the file's counted as {form.volume_factor:g}"

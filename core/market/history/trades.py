@@ -136,8 +136,8 @@ class TradeTableAggregator:
         return np.unique(beside - beside % self.interval.duration_ms)
 
     def _without_repeated(self, trades: Trades) -> Trades:
-        """Without trades of which every field came before. Some exchanges begin their numbers again every day, so the
-        number alone says nothing."""
+        """The trades without exact repetitions. Some exchanges begin their numbers again every day, so the number alone
+        proves nothing."""
         if trades.ids is None or trades.ids.size == 0:
             return trades
         keys = _keys(trades, trades.ids)
@@ -170,7 +170,6 @@ class TradeTableAggregator:
 
 
 def _merged(parts: list[_Buckets]) -> _Buckets:
-    """Merge candles that are in several parts."""
     opens = np.concatenate([part.open_ms for part in parts])
     first = np.concatenate([part.first for part in parts], axis=1)
     last = np.concatenate([part.last for part in parts], axis=1)

@@ -1,1 +1,1 @@
-"""Checks a model that is brought along: what every challenger must keep, and whether it sees the future."""
+"""Checks a user's own model: the contract of every challenger, and whether it sees the future."""

@@ -41,9 +41,10 @@ FEWEST_CANDLES = 120
 _KNOWN_SHARE = 0.7
 _AFTER_RESTART = 20
 _LARGEST_CORRELATION = 0.5
-"""Of forecasts with a future that was never sent: with 30 candles by chance in fewer than 1 of 200 cases."""
+"""The highest correlation of forecasts with a future that was never sent: with 30 candles exceeded by chance in fewer
+than 1 of 200 cases."""
 _LEAST_MARGIN = 0.1
-"""By which that future is followed more closely than any other candles."""
+"""The margin by which that future must correlate more than any other candles."""
 _UNUSABLE_SHARE = 0.5
 _OF_CHALLENGERS = "challenger"
 """How the kinds of their incidents begin."""
@@ -51,33 +52,33 @@ _OF_CHALLENGERS = "challenger"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The model to be checked, and what it is checked with."""
+    """The model to be checked, and the data for the check."""
 
     wanted: str
-    """As on the command line."""
+    """The model as named on the command line."""
     candles: Sequence[Candle]
-    """At least FEWEST_CANDLES."""
+    """Candles, at least FEWEST_CANDLES."""
     interval: Interval
     file: Path | None
-    """The candle file that the candles are from. An argument of a process that names it is given a copy."""
+    """The candle file of the candles. A process argument that names it is replaced by a copy."""
     settings: Settings
 
     @property
     def known(self) -> int:
-        """How many candles are followed by another future in one of the trials."""
+        """Candles before the point where one of the trials continues with another future."""
         return int(_KNOWN_SHARE * len(self.candles))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What the challenger did."""
+    """The challenger's output in one trial."""
 
     forecasts: FloatArray
-    """[candle, H, Q, L], natural units; of the forecast without any model where it gave none."""
+    """[candle, H, Q, L], natural units; the forecast without any model if it returned none."""
     incidents: tuple[Incident, ...]
-    """Of the challenger."""
+    """The challenger's incidents."""
     cost_ms: float
-    """Of a candle, on average."""
+    """The average cost of a candle."""
     answered: float
     """The share of candles with a forecast of it: an answer may hold none."""
 
@@ -88,7 +89,7 @@ def _run_trial(
     """A new run with the model as its challenger in a new folder. The trainer is started again for each further part.
 
     in_file: the candles that the model can read from its copy of the file. A process learns by itself, so the main
-    model does not train beside it. Raises ChallengerError and StorageError.
+    model does not train meanwhile. Raises ChallengerError and StorageError.
     """
     root.mkdir()
     folder, wanted = DataFolder(root / "data"), subject.wanted
@@ -117,7 +118,7 @@ def _run_part(spec: SessionSpec, candles: Sequence[Candle], clock: Clock) -> lis
             service.handle(SetPaused(True))
         for candle in candles:
             store.save(spec.market, [candle])
-            events += service.handle(ObserveClose((MarketCandle(candle, ForecastMode.REPLAY),)))
+            events += service.handle(ObserveClose((MarketCandle(candle, ForecastMode.REPLAY, spec.market),)))
         service.handle(SaveCheckpoint())
         return events
     finally:
@@ -126,7 +127,7 @@ def _run_part(spec: SessionSpec, candles: Sequence[Candle], clock: Clock) -> lis
 
 
 def _recorded(folder: DataFolder) -> tuple[FloatArray, ChallengerFigures]:
-    """Forecasts [candle, H, Q, L] of the challenger, and what it has done."""
+    """Forecasts [candle, H, Q, L] of the challenger, and its figures."""
     db = open_database(folder.database, readonly=True)
     try:
         ((run_id,),) = db.execute("SELECT run_id FROM runs").fetchall()
@@ -142,7 +143,7 @@ def check_model(
 ) -> list[Check]:
     """Run the model four times over the candles, in this empty folder, and compare. Raises StorageError.
 
-    on_trial: called with the words for each trial before it.
+    on_trial: called before each trial with its description.
     """
     candles, known = subject.candles, subject.known
     folders = (folder / str(number) for number in count(1))
@@ -173,7 +174,7 @@ def check_model(
 
 
 def _of_module(subject: Subject) -> list[Check]:
-    """The contract of a torch module; none of a process."""
+    """The checks of a torch module's contract; empty for a process."""
     source = source_of(subject.wanted)
     if source.command:
         return []
@@ -181,7 +182,7 @@ def _of_module(subject: Subject) -> list[Check]:
 
 
 def _with_copy(wanted: str, file: Path, copy: Path) -> str:
-    """The same model, with the copy in place of the file among the arguments of its process."""
+    """The name of the same model, with the copy in place of the file among its process's arguments."""
     source = source_of(wanted)
     if not source.command:
         return wanted
@@ -190,7 +191,7 @@ def _with_copy(wanted: str, file: Path, copy: Path) -> str:
 
 
 def _missing(trial: Trial) -> int:
-    """How many forecasts it failed to give, as far as that is known: a repeated incident is reported each time."""
+    """The number of forecasts that it missed, as far as known: a repeated incident is reported each time."""
     kinds = (IncidentKind.CHALLENGER_WITHOUT_FORECAST, IncidentKind.CHALLENGER_FAILED)
     return sum(incident.kind in kinds for incident in trial.incidents)
 
@@ -235,8 +236,11 @@ def _sees_no_future(first: Trial, changed: Trial, early: Trial, known: int) -> C
 
 
 def _has_no_other_source(changed: Trial, true: Sequence[Candle], known: int) -> Check:
-    """Whether its forecasts along another future follow the true one, which it was not sent, more closely than any
-    earlier candles: the time of day, and a volatility that changes slowly, make them follow those too."""
+    """Check that the model knows no future that it was not sent.
+
+    It fails if its forecasts along another future follow the true one more closely than they follow any earlier
+    candles. Some likeness is innocent: the time of day, and a volatility that changes slowly.
+    """
     forecasts, actual = _followed(changed.forecasts[known:-1, 0]), _actual(true)
     for place, name in enumerate((*QUANTITY_NAMES, "size of the move")):
         own, *earlier = (
@@ -258,13 +262,13 @@ def _has_no_other_source(changed: Trial, true: Sequence[Candle], known: int) -> 
 
 
 def _followed(quantiles: FloatArray) -> FloatArray:
-    """Of forecasts [n, Q, L] the medians, and the width of the close's 90 % band: [n, Q + 1]."""
+    """The medians of forecasts [n, Q, L], and the width of the close's 90 % band: [n, Q + 1]."""
     low, high = (quantiles[:, Quantity.CLOSE, level] for level in BAND_90)
     return np.column_stack([quantiles[..., MEDIAN], high - low])
 
 
 def _actual(candles: Sequence[Candle]) -> FloatArray:
-    """What `_followed` would follow of each candle but the first: its quantities, and the size of its move."""
+    """The quantities that `_followed` compares, for each candle but the first: its own, and the size of its move."""
     natural = np.array([natural_of(candle, before.close) for before, candle in pairwise(candles)])
     natural[:, Quantity.VOLUME] = np.log([max(candle.volume, NO_VOLUME) for candle in candles[1:]])
     return np.column_stack([natural, np.abs(natural[:, Quantity.CLOSE])])
@@ -291,7 +295,7 @@ def _differing(one: FloatArray, other: FloatArray) -> int:
 
 
 def _correlation(one: FloatArray, other: FloatArray) -> float:
-    """0 where one of them never changes."""
+    """The correlation; 0 if either never changes."""
     if one.std() == 0.0 or other.std() == 0.0:
         return 0.0
     found = float(np.corrcoef(one, other)[0, 1])
@@ -301,7 +305,7 @@ def _correlation(one: FloatArray, other: FloatArray) -> float:
 def with_other_future(candles: Sequence[Candle], known: int) -> list[Candle]:
     """The first `known` candles, then others at the same times: shapes of all candles, mixed and mirrored at random.
 
-    What comes after `known` says nothing of the true future.
+    Candles after `known` reveal nothing of the true future.
     """
     generator = np.random.default_rng(0)
     shapes = generator.integers(0, len(candles), len(candles) - known)

@@ -1,8 +1,8 @@
 """Whether a model has diverged: its loss against its anchor's on the same samples, now and earlier.
 
-The anchor is the forecast that the model corrects; its loss is that of a model without corrections. The excess is the
-logarithm of the model's loss over the anchor's, below zero if the model helps. Its level, the median of a few steps, is
-compared with
+The anchor is the forecast that the model corrects; its loss is the loss of a model without corrections. The excess is
+the logarithm of the model's loss over the anchor's, below zero if the model helps. Its level, the median of a few
+steps, is compared with
 
 - the anchor itself: a model trained on these samples that does worse on them than without corrections;
 - the level before the newest change of a setting, if that was recent;
@@ -28,7 +28,7 @@ from core.domain.events import StepDone
 RECENT = 10
 """Steps in the median that makes a level."""
 _SETTLED = 50
-"""Earlier steps that give the spread."""
+"""Earlier steps that determine the spread."""
 _FEWEST_SETTLED = 20
 _CHANGE_COUNTS = 100
 """Number of steps after a change during which a rise is attributed to it."""
@@ -36,7 +36,7 @@ _ABOVE_ANCHOR = 0.03
 _ABOVE_ANCHOR_ONCE_BETTER = 0.01
 _RISE = 0.05
 """Logarithms of losses: 3, 1 and 5 %. 300 healthy steps of the simulated market reach -1 to -3 %, a rate of 0.03 leads
-to 19 % and more in ten steps (docs/gradients.md)."""
+to 19 % and more in ten steps (docs/research/gradients.md)."""
 _SPREADS_ABOVE_ANCHOR, _SPREADS_OF_A_RISE = 2.0, 3.0
 """A median of ten has an error of 0.4 spreads: five and seven times that."""
 _SPREADS_SETTLED_ABOVE = 1.0
@@ -51,9 +51,9 @@ class Divergence:
     sound_until: int | None
     """The newest step after which the model was sound, or None."""
     loss: float
-    """Of the middle one of the level's steps: the ratio of two median losses would not be the median ratio."""
+    """The loss of the level's middle step: the ratio of two median losses would not be the median ratio."""
     anchor_loss: float
-    """Of the same step."""
+    """The anchor's loss at the same step."""
     level: float
     changed_at: int | None
     """The step after which the setting blamed for it was changed; None without a recent change."""
@@ -67,8 +67,6 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class _StepExcess:
-    """One completed step."""
-
     step: int
     loss: float
     anchor_loss: float
@@ -87,7 +85,7 @@ class DivergenceWatch:
     def __init__(self, best: float | None = None) -> None:
         """best: the lowest level of the run, if a previous model reached it."""
         self.found: Divergence | None = None
-        """As of the newest step; None while the model is sound or too little is known."""
+        """The newest step's divergence; None while the model is sound or too little is known."""
         self._recent: deque[_StepExcess] = deque(maxlen=RECENT)
         self._settled: deque[float] = deque(maxlen=_SETTLED)
         self._since_found: deque[float] = deque(maxlen=_SETTLED)
@@ -97,7 +95,7 @@ class DivergenceWatch:
         self._changed_at: int | None = None
 
     def observe(self, step: StepDone) -> None:
-        """Take a step. Steps without a loss, or recorded before anchors were measured, are ignored."""
+        """Append a step. A step without its loss or its anchor's is ignored."""
         measured = _measured(step)
         if measured is None:
             return
@@ -182,8 +180,7 @@ class DivergenceWatch:
         return min(limits, key=lambda limit: limit.level)
 
     def _spread(self) -> float:
-        """A robust spread of the sound steps; of the newest if too few of those are known, or 0 once those were found
-        diverged."""
+        """A robust spread of the sound steps; with too few of them, of the newest steps, or 0 after a divergence."""
         if len(self._settled) < _FEWEST_SETTLED:
             return 0.0 if self.found is not None else _spread_of([each.excess for each in self._recent])
         return 0.0 if self._has_settled_above_anchor else _spread_of(self._settled)

@@ -6,12 +6,12 @@ Usage, next to the code that makes `StepDone` events:
     doctor.observe(step_done)                                        # after every step, skipped ones too
     diagnosis = doctor.diagnose()                                    # every 10 steps; a separate event
     doctor.forget()                                                  # after a restore or a changed setting
-    doctor.went_back()                                               # after a rollback
+    doctor.rolled_back()                                               # after a rollback
 
 The settings are the current ones: their learning rate is the base of the schedule, after all rollbacks. `layer_names`
-are those of `TrainerReady.layers`, in that order. Without `forget` a cured disease stays in the window for up to 100
-steps more; with it the verdict is "too early to say" for 50. `went_back` does the same, but keeps the steps that led to
-the rollback: a run that it paused must not look healthy.
+are `TrainerReady.layers`, in that order. Without `forget` a cured disease stays in the window for up to 100 steps more;
+with it the verdict is "too early to say" for 50. `rolled_back` does the same, but keeps the steps that led
+to the rollback: a run that it paused must not look healthy.
 """
 
 from __future__ import annotations
@@ -44,20 +44,22 @@ class GradientDoctor:
 
     @property
     def divergence(self) -> Divergence | None:
-        """As of the newest step; None while the model is sound."""
+        """The divergence as of the newest step; None while the model is sound."""
         return self._divergence.found
 
     def observe(self, step: StepDone) -> None:
-        """Take a step. One without measurements only counts as a step."""
+        """Append a step. One without measurements only counts as a step."""
         self._window.append(step)
         self._start.observe(step)
         self._divergence.observe(step)
         self._step = step.step
 
     def diagnose(self) -> Diagnosis:
-        evidence = measure(self._window, self._names, self._start, self._window.closed)
-        with_closed = measure(self._window, self._names, self._start) if self._window.has_closed_steps else evidence
-        verdict = judge(evidence, self._settings(), with_closed)
+        evidence = measure(self._window, self._names, self._start, self._window.before_rollback)
+        with_rolled_back = (
+            measure(self._window, self._names, self._start) if self._window.has_steps_before_rollback else evidence
+        )
+        verdict = judge(evidence, self._settings(), with_rolled_back)
         if self.divergence is not None and verdict.disease is not Disease.NOT_FINITE:
             verdict = diverged(self.divergence, evidence, self._settings())
         return Diagnosis(
@@ -84,9 +86,9 @@ class GradientDoctor:
         """The model was saved as diverged, after a setting was changed at this step."""
         self._divergence.resume_diverged(changed_at)
 
-    def went_back(self) -> None:
+    def rolled_back(self) -> None:
         """Training was rolled back to the known good state. Non-finite numbers still count."""
-        self._window.close()
+        self._window.mark_rollback()
         self._start.forget_updates()
 
 

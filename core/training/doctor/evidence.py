@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.events import StepDone
-from core.training.doctor.window import Numbers, StepWindow, number, size
+from core.training.doctor.window import Numbers, StepWindow, finite_or_nan, non_negative_or_nan
 
 IndexArray = npt.NDArray[np.intp]
 
@@ -24,7 +24,7 @@ START_STEPS = 10
 _OVERFLOW_STEPS = 30
 _OVERFLOW_SHARE = 0.1
 _CALM_STEPS = 10
-"""This many finite steps in a row end an episode of non-finite ones."""
+"""Finite steps in a row that end an episode of non-finite ones."""
 FEWEST_FOR_A_TREND = 24
 _BLOCKS = 20
 _SMALLEST_BLOCK = 3
@@ -68,7 +68,9 @@ def trend_of(values: Numbers) -> SeriesTrend | None:
     known = values[~np.isnan(values)]
     if known.size < FEWEST_FOR_A_TREND:
         return None
-    medians, ranks = np.median(_blocks(known), axis=1), _blocks(_ranks(known)).sum(axis=1)
+    ordered = np.sort(known)
+    mean_ranks = (ordered.searchsorted(known, "left") + ordered.searchsorted(known, "right")) / 2  # shared by equals
+    medians, ranks = np.median(_blocks(known), axis=1), _blocks(mean_ranks).sum(axis=1)
     count = medians.size
     first, second = np.triu_indices(count, 1)
     slope = float(np.median((medians[second] - medians[first]) / (second - first)))
@@ -86,13 +88,6 @@ def _blocks(values: Numbers) -> Numbers:
     return values[values.size - count * length :].reshape(count, length)
 
 
-def _ranks(values: Numbers) -> Numbers:
-    """Equal values share their mean rank."""
-    ordered = np.sort(values)
-    ranks: Numbers = (ordered.searchsorted(values, "left") + ordered.searchsorted(values, "right")) / 2
-    return ranks
-
-
 class RunStart:
     """Measurements of a run's first steps, kept after they have left the window, as a baseline."""
 
@@ -102,12 +97,16 @@ class RunStart:
         self._norms: list[float] = []
 
     def observe(self, step: StepDone) -> None:
-        if step.step > SETTLING_STEPS or len(self._losses) >= START_STEPS or math.isnan(loss := number(step.loss)):
+        if (
+            step.step > SETTLING_STEPS
+            or len(self._losses) >= START_STEPS
+            or math.isnan(loss := finite_or_nan(step.loss))
+        ):
             return
         self._losses.append(loss)
-        if not math.isnan(norm := size(step.gradient_norm)):
+        if not math.isnan(norm := non_negative_or_nan(step.gradient_norm)):
             self._norms.append(norm)
-        if step.gradients is not None and not math.isnan(ratio := size(step.gradients.update_ratio)):
+        if step.gradients is not None and not math.isnan(ratio := non_negative_or_nan(step.gradients.update_ratio)):
             self._update_ratios.append(ratio)
 
     def forget_updates(self) -> None:
@@ -115,12 +114,12 @@ class RunStart:
 
     @property
     def loss(self) -> float | None:
-        """Median; None for a run that was resumed later."""
+        """The median loss; None for a run that was resumed later."""
         return statistics.median(self._losses) if self._losses else None
 
     @property
     def first_loss(self) -> float | None:
-        """Of the first step, before its update."""
+        """The loss of the first step, before its update."""
         return self._losses[0] if self._losses else None
 
     @property
@@ -130,7 +129,7 @@ class RunStart:
 
     @property
     def update_ratio(self) -> float | None:
-        """Median; None also after `forget_updates`."""
+        """The median ratio; None also after `forget_updates`."""
         return statistics.median(self._update_ratios) if self._update_ratios else None
 
     @property
@@ -143,13 +142,13 @@ class LossTrend:
     """The loss at the start, now, and its trend."""
 
     trend: SeriesTrend
-    """Over the window, without the run's first steps."""
+    """The trend over the window, without the run's first steps."""
     steps: int
     """Number of steps in the window that have a loss."""
     at_start: float | None
     """Median of the run's first steps; None if the run was resumed later."""
     first: float | None
-    """Before the first update."""
+    """The value before the first update."""
 
     @property
     def now(self) -> float:
@@ -157,7 +156,7 @@ class LossTrend:
 
     @property
     def fall_percent(self) -> float:
-        """In percent of the level at the window's start; below 0 for a rise."""
+        """The fall in percent of the level at the window's start; below 0 for a rise."""
         return _percent(self.trend.start, self.trend.end)
 
     @property
@@ -209,9 +208,9 @@ class Evidence:
     norm_at_start: float | None
     """Median over the run's first steps."""
     window_norm: Spread | None
-    """The same over the whole window."""
+    """The spread of the norm over the whole window."""
     norm_trend: SeriesTrend | None
-    """Of log norm, over the window."""
+    """The trend of the log norm over the window."""
     recent_norms: Numbers
     """Sorted."""
     clip_share: float
@@ -224,13 +223,13 @@ class Evidence:
     """Median over the run's first steps."""
     largest_update_at_start: float | None
     learning_rate: float | None
-    """Of the newest step."""
+    """The rate of the newest step."""
     loss: LossTrend | None
     layers: Layers
     not_finite: NotFinite | None
 
     def share_of_norms_above(self, level: float) -> float:
-        """0 to 1, of the recent steps."""
+        """The share, 0 to 1, of the recent steps."""
         norms = self.recent_norms
         return 0.0 if norms.size == 0 else float(norms.size - np.searchsorted(norms, level, "right")) / norms.size
 
@@ -357,7 +356,8 @@ def _not_finite(window: StepWindow) -> NotFinite | None:
 
 
 def _is_scaling_at_work(window: StepWindow, origins: list[NonFiniteOrigin | None]) -> bool:
-    """With loss scaling, occasional overflows are how the scale is found; many among the newest steps are too many."""
+    """Whether overflows come from loss scaling, which finds the scale by occasional ones; many among the newest steps
+    are too many."""
     if np.all(np.isnan(window.column("loss_scale"))):
         return False
     newest = origins[-_OVERFLOW_STEPS:]
@@ -388,6 +388,6 @@ def _mean(values: Numbers) -> float:
 
 
 def _percent(before: float, after: float) -> float:
-    """The fall in percent of the earlier size; bounded, so that a start near zero gives no huge number."""
+    """The fall in percent of the earlier size; bounded, so that a start near zero yields no huge number."""
     size = max(abs(before), 1e-300)
     return max(-1e6, min(1e6, 100.0 * ((before - after) / size)))

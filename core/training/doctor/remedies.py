@@ -52,7 +52,10 @@ def against_explosion(evidence: Evidence, settings: Settings) -> Remedy:
     lower = _lower_threshold(evidence, settings) if evidence.clip_share < 0.5 else None
     if lower is not None:
         return lower
-    if _was_large_from_the_start(evidence) and settings.model.initialisation != "by-activation":
+    trend = evidence.norm_trend
+    begins_early = evidence.first_step is not None and evidence.first_step <= _EARLY_STEPS
+    was_large = trend is not None and math.exp(min(700.0, trend.start)) > EXPLODING_NORM
+    if begins_early and was_large and settings.model.initialisation != "by-activation":
         return Remedy(
             "Clipping is active and the norms were large from the first steps without growing, so the initial weights "
             "are too large: choose them by the activation.",
@@ -152,7 +155,7 @@ def fitting_threshold(evidence: Evidence, settings: Settings, most: float = _LAR
 
 
 def unless_already_set(remedy: Remedy, settings: Settings) -> Remedy:
-    """Without the change if the settings have it already, so that no button does nothing.
+    """The remedy, without its change if the settings have it already, so that no button does nothing.
 
     The clip threshold can change during training, so it is compared by the steps, not the settings.
     """
@@ -207,12 +210,6 @@ def _lower_threshold(evidence: Evidence, settings: Settings) -> Remedy | None:
         f"Set the clip threshold to {text(value)}: {why}, and the current one lets most steps through.",
         SettingChange("gradients", "clip_norm", value),
     )
-
-
-def _was_large_from_the_start(evidence: Evidence) -> bool:
-    begins_early = evidence.first_step is not None and evidence.first_step <= _EARLY_STEPS
-    trend = evidence.norm_trend
-    return begins_early and trend is not None and math.exp(min(700.0, trend.start)) > EXPLODING_NORM
 
 
 def _against_lost_signal(settings: Settings, why_gelu: str) -> Remedy | None:

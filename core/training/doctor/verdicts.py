@@ -1,4 +1,4 @@
-"""One function for each disease: whether the evidence shows it, in numbers, and what to do first.
+"""One function for each disease: whether the evidence shows it, in numbers, and the first remedy.
 
 `not_finite` is checked first (occasional bad batches do not hide the others), then the others in the order of
 `VERDICTS`; the first match is the diagnosis. First come diseases that make other numbers meaningless, then those that
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.domain.counts import counted
 from core.domain.diagnosis import Disease, NonFiniteOrigin
 from core.settings.tree import Settings
 from core.training.doctor import remedies
@@ -70,7 +71,7 @@ class Verdict:
 
 
 def not_finite(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """Steps with a non-finite number, and where that began."""
+    """Steps with a non-finite number, and its origin."""
     found = evidence.not_finite
     if found is None:
         return None
@@ -120,9 +121,10 @@ def exploding(evidence: Evidence, settings: Settings) -> Verdict | None:
         )
     else:
         return None
-    return Verdict(
-        Disease.EXPLODING, sentence, remedies.against_explosion(evidence, settings), _largest_layers(evidence.layers)
-    )
+    norms = np.nan_to_num(evidence.layers.norms)
+    largest = [int(place) for place in np.argsort(-norms)[:_NAMED] if norms[place] > USUAL_NORM]
+    remedy = remedies.against_explosion(evidence, settings)
+    return Verdict(Disease.EXPLODING, sentence, remedy, _names(evidence.layers, largest))
 
 
 def updates_too_large(evidence: Evidence, settings: Settings) -> Verdict | None:
@@ -173,7 +175,9 @@ def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
         return None
     sentence, places = _vanishing_with_depth(evidence)
     has_learned = fallen is not None and fallen >= _LEARNED_PERCENT
-    if not sentence and norm.median < _VANISHED_NORM and (not has_learned or _has_collapsed(evidence)):
+    began = evidence.norm_at_start  # small gradients from the start are no collapse
+    has_collapsed = began is not None and norm.median * _DEPTH_GAP <= began
+    if not sentence and norm.median < _VANISHED_NORM and (not has_learned or has_collapsed):
         sentence = f"The gradient norm has a median of {text(norm.median)} over {_recent(evidence)}"
     if not sentence:
         return None
@@ -230,7 +234,8 @@ def never_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
 
 
 def healthy(evidence: Evidence, settings: Settings) -> Verdict:
-    """The verdict if no disease was found. The norms are beside it, as of the newest step: this is from some before."""
+    """The verdict if no disease was found. The norms shown next to it are of the newest step: this one is some steps
+    older."""
     sentence = f"Nothing unusual in the gradient norms of {_recent(evidence)}, and {_loss_words(evidence.loss)}."
     if settings.gradients.clip_mode == "observe" and evidence.threshold is not None:
         sentence += f" A threshold of {text(evidence.threshold)} would have clipped {100 * evidence.clip_share:.0f} %."
@@ -248,13 +253,13 @@ VERDICTS: tuple[Callable[[Evidence, Settings], Verdict | None], ...] = (
 )
 
 
-def judge(evidence: Evidence, settings: Settings, with_closed: Evidence) -> Verdict:
+def judge(evidence: Evidence, settings: Settings, with_rolled_back: Evidence) -> Verdict:
     """The first disease that the evidence shows.
 
-    with_closed: the evidence with the steps before a rollback, which hold the cause of a non-finite number.
+    with_rolled_back: the evidence with the steps before a rollback, which hold the cause of a non-finite number.
     """
-    spoilt = not_finite(with_closed, settings)
-    if spoilt is not None and not _is_rare_bad_input(with_closed.not_finite):
+    spoilt = not_finite(with_rolled_back, settings)
+    if spoilt is not None and not _is_rare_bad_input(with_rolled_back.not_finite):
         found = spoilt
     else:
         spoken = (verdict(evidence, settings) for verdict in VERDICTS)
@@ -339,22 +344,10 @@ def _vanishing_with_depth(evidence: Evidence) -> tuple[str, list[int]]:
     return "", []
 
 
-def _has_collapsed(evidence: Evidence) -> bool:
-    """Whether the norm fell to a thousandth of its start. Small gradients from the start are no collapse."""
-    assert evidence.norm is not None
-    began = evidence.norm_at_start
-    return began is not None and evidence.norm.median * _DEPTH_GAP <= began
-
-
 def _is_closing(early: float, late: float, rise: float) -> bool:
     """Whether the early layers are recovering: behind a zero-initialised head they start with no gradient."""
     gap = late / early if early > late * 1e-30 else 1e30
     return rise >= max(_RISING, math.pow(gap, _RISING_POWER))
-
-
-def _largest_layers(layers: Layers) -> tuple[str, ...]:
-    norms = np.nan_to_num(layers.norms)
-    return _names(layers, [int(place) for place in np.argsort(-norms)[:_NAMED] if norms[place] > USUAL_NORM])
 
 
 def _names(layers: Layers, places: list[int]) -> tuple[str, ...]:
@@ -392,4 +385,4 @@ def _recent(evidence: Evidence) -> str:
 
 
 def _steps(count: int) -> str:
-    return f"{count} step" if count == 1 else f"{count} steps"
+    return counted(count, "step")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
+from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.events import StepDone
 
 WINDOW = 300
@@ -30,10 +30,10 @@ class StepWindow:
         self._end = 0
         self.seen = 0
         """Steps since the start or the last `clear`, including those that have left the window."""
-        self.closed = 0
-        """How many of them were made before a rollback: see `close`."""
+        self.before_rollback = 0
+        """How many of these steps were made before a rollback: see `mark_rollback`."""
         self.counted_since = ""
-        """What steps have counted since, for a sentence; empty: the start."""
+        """The change since which steps are counted, for a sentence; empty: the start."""
 
     def __len__(self) -> int:
         return min(self._end, WINDOW)
@@ -48,27 +48,27 @@ class StepWindow:
         self._norms[self._end] = np.nan
         self._ratios[self._end] = np.nan
         if statistics is not None and len(statistics.layers) == self.layers:
-            self._norms[self._end] = [size(layer.norm) for layer in statistics.layers]
-            self._ratios[self._end] = [size(layer.update_ratio) for layer in statistics.layers]
+            self._norms[self._end] = [non_negative_or_nan(layer.norm) for layer in statistics.layers]
+            self._ratios[self._end] = [non_negative_or_nan(layer.update_ratio) for layer in statistics.layers]
         self._end += 1
         self.seen += 1
 
     def clear(self, cause: str) -> None:
         self._end = 0
         self.seen = 0
-        self.closed = 0
+        self.before_rollback = 0
         self.counted_since = cause
 
-    def close(self) -> None:
+    def mark_rollback(self) -> None:
         """The next steps continue from another state: earlier ones stay in the window, but do not count for later
         ones."""
-        self.closed = self.seen
+        self.before_rollback = self.seen
         self.counted_since = "the rollback"
 
     @property
-    def has_closed_steps(self) -> bool:
+    def has_steps_before_rollback(self) -> bool:
         """Whether the window has steps from before a rollback."""
-        return self.closed > self.seen - len(self)
+        return self.before_rollback > self.seen - len(self)
 
     def column(self, name: str) -> Numbers:
         """[steps]"""
@@ -86,7 +86,7 @@ class StepWindow:
 
     @property
     def origins(self) -> list[NonFiniteOrigin | None]:
-        """For each step that was not finite, the origin."""
+        """The origin of the first non-finite number in each step, if any."""
         codes = self.column("origin")
         return [None if code < 0 else _ORIGINS[int(code)] for code in codes.tolist()]
 
@@ -112,38 +112,34 @@ _COLUMNS = (
 
 def _row(step: StepDone) -> tuple[float, ...]:
     statistics, origin = step.gradients, _origin(step)
+    layers = () if statistics is None else statistics.layers
+    largest = [value for layer in layers if not math.isnan(value := non_negative_or_nan(layer.largest))]
     return (
         float(step.step),
-        number(step.loss),
-        size(step.gradient_norm),
+        finite_or_nan(step.loss),
+        non_negative_or_nan(step.gradient_norm),
         float(step.clipped),
-        size(step.clip_norm),
-        size(step.learning_rate),
-        size(None if statistics is None else statistics.update_ratio),
-        _largest(statistics),
-        size(None if statistics is None else statistics.loss_scale),
+        non_negative_or_nan(step.clip_norm),
+        non_negative_or_nan(step.learning_rate),
+        non_negative_or_nan(None if statistics is None else statistics.update_ratio),
+        max(largest, default=math.nan),
+        non_negative_or_nan(None if statistics is None else statistics.loss_scale),
         -1.0 if origin is None else float(_ORIGINS.index(origin)),
         float(step.skipped_because is not None or step.loss is None),
     )
 
 
-def number(value: float | None) -> float:
+def finite_or_nan(value: float | None) -> float:
     """A measured number; NaN if missing or not finite."""
     if value is None or not math.isfinite(value):
         return math.nan
     return max(-_LARGEST, min(_LARGEST, value))
 
 
-def size(value: float | None) -> float:
+def non_negative_or_nan(value: float | None) -> float:
     """A measured number without a sign: NaN also if negative."""
-    measured = number(value)
+    measured = finite_or_nan(value)
     return math.nan if measured < 0.0 else measured
-
-
-def _largest(statistics: GradientStatistics | None) -> float:
-    layers = () if statistics is None else statistics.layers
-    values = [value for layer in layers if not math.isnan(value := size(layer.largest))]
-    return max(values, default=math.nan)
 
 
 def _origin(step: StepDone) -> NonFiniteOrigin | None:

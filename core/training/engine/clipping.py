@@ -29,7 +29,7 @@ class Clipped:
 
 
 class Clipper:
-    """Owns the recent norms, which give the adaptive threshold. layers: for mode layer."""
+    """Owns the recent norms, which determine the adaptive threshold. layers: for mode layer."""
 
     def __init__(self, settings: GradientSettings, device: torch.device, layers: list[list[Tensor]]) -> None:
         self.settings = settings

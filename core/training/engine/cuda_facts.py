@@ -1,5 +1,5 @@
-"""What torch, the driver and the system answer about CUDA, for the doctor. Run in a separate process: it imports torch,
-wakes GPUs, and may hang or die of a driver."""
+"""Asks torch, the driver and the system about CUDA, for the doctor. Run in a separate process: it imports torch, wakes
+GPUs, and a driver may hang or kill it."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def cuda_facts(requested: str) -> CudaFacts:
     label, reason = _try(gpu_name(requested))
     driver, gpus, is_driver_replaced = _driver()
     numbered = _numbered()
+    accepted = ((name, _try(name)[0].removeprefix("CUDA: ")) for name in numbered if reason)
+    usable, usable_name = next((each for each in accepted if each[1]), ("", ""))
     return CudaFacts(
         system=platform.system(),
         is_wsl="microsoft" in platform.release().lower(),
@@ -49,7 +51,9 @@ def cuda_facts(requested: str) -> CudaFacts:
         hidden_by=os.environ.get("CUDA_VISIBLE_DEVICES"),
         label=label,
         reason=reason,
-        usable=tuple(name for name in numbered if _try(name)[0]) if reason else (),
+        requested=requested,
+        usable=usable,
+        usable_name=usable_name,
     )
 
 
@@ -58,7 +62,7 @@ def print_facts(requested: str) -> None:
 
 
 def _try(name: str) -> tuple[str, str]:
-    """The label of the GPU, and why training refuses it; one of them is empty."""
+    """The label of the GPU, and why training refuses it; one of the two is empty."""
     try:
         return choose_device(name).label, ""
     except DeviceError as error:
@@ -79,7 +83,7 @@ def _architectures() -> list[str]:
 
 def _driver() -> tuple[str | None, tuple[Gpu, ...], bool]:
     """The version of NVIDIA's driver, its GPUs, and whether it was replaced while an older one runs; without CUDA, so
-    also where the driver is too old for torch."""
+    also if the driver is too old for torch."""
     try:
         pynvml.nvmlInit()
         count = pynvml.nvmlDeviceGetCount()
@@ -103,7 +107,7 @@ def _gpu(index: int) -> Gpu:
 
 
 def _has_card() -> bool:
-    """Also one without a driver. Linux lists PCI devices in files; Windows is asked with its own tool."""
+    """Whether there is a card, also one without a driver. Linux lists PCI devices in files, Windows by its own tool."""
     if platform.system() != "Windows":
         return bool(nvidia_gpus())
     question = "(Get-CimInstance Win32_VideoController).PNPDeviceID"
@@ -115,7 +119,7 @@ def _has_card() -> bool:
 
 
 def _quoted(path: str) -> str:
-    """As a command of the system's shell; that of Windows is PowerShell."""
+    """The path quoted for the system's shell, on Windows PowerShell."""
     if platform.system() == "Windows":
         return f'& "{path}"' if " " in path else path
     return shlex.quote(path)

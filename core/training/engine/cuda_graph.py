@@ -24,8 +24,8 @@ _EAGER_FIRST = 3
 """Steps of the same shape before the capture: libraries initialise, and the optimizer creates its state."""
 _NUMBERS_TOLERANCE = 1e-3
 _CHANGE_TOLERANCE = 0.05
-"""Of the change's norm, per tensor. Kernels may add in another order, and Adam makes full steps of gradients that are
-only rounding; a graph that omits something, or works on other numbers, is off by about 1."""
+"""Relative to the change's norm, per tensor. Kernels may add in another order, and Adam makes full steps of gradients
+that are only rounding; a graph that omits something, or works on other numbers, is off by about 1."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -74,7 +74,7 @@ class GraphedUpdate:
         """Why no graph is used, after a failed try."""
 
     def __call__(self, batch: DeviceBatch) -> Tensor:
-        """Raises what the eager step raises, and during capture the errors of an unusable or lost device."""
+        """Raises the eager step's errors, and during capture the errors of an unusable or lost device."""
         shape = tuple(tensor.shape for tensor in batch)
         if shape != self._shape:
             self.forget()
@@ -128,7 +128,6 @@ class GraphedUpdate:
         if self._replay is None:
             inputs = DeviceBatch(*(torch.zeros_like(tensor) for tensor in batch))
             self._replay, self._inputs = self._backend.capture(lambda: self._update(inputs)), inputs
-            self._clear()
         self._fill(batch)
         return self._replay().clone()
 
@@ -163,7 +162,7 @@ def _refusal(error: RuntimeError | MemoryError) -> str:
 
 
 def _change(former: Tensor, now: Tensor) -> Tensor:
-    """What a step did to a tensor. Empty places (NaN) count as zero."""
+    """The change of a tensor in a step. Empty places (NaN) count as zero."""
     if not former.is_floating_point():
         return (now - former).double()
     was_empty = former.isnan()

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import torch
 
+from core.domain.counts import counted
 from core.training.engine.device_faults import DeviceError
 
 _NO_GPU = ("no CUDA device was found", "this build of torch has no CUDA")
-"""Of a build with CUDA and of one without."""
+"""The reasons for a build of torch with CUDA and for one without."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -26,15 +27,16 @@ class Device:
 def choose_device(requested: str) -> Device:
     """``auto`` uses CUDA if a first product on it is correct, else the CPU. ``cuda:1`` is that GPU, which becomes the
     calling thread's current one. Raises DeviceError."""
+    cpu = Device(torch.device("cpu"), cpu_label(1))
     if requested == "cpu":
-        return _cpu()
+        return cpu
     try:
         return _cuda(requested)
     except DeviceError as error:
         if requested == "auto":
             if str(error) not in _NO_GPU:
                 _log.warning("Training uses the CPU: %s. `ghostcandle doctor` names the cure.", error)
-            return _cpu()
+            return cpu
         name = "CUDA" if requested == "cuda" else requested
         raise DeviceError(f"{name} cannot be used: {error}. Start with --device cpu, or auto.") from error
 
@@ -52,11 +54,7 @@ def release_thread() -> None:
 
 
 def cpu_label(threads: int) -> str:
-    return f"CPU, {threads} thread{'' if threads == 1 else 's'}"
-
-
-def _cpu() -> Device:
-    return Device(torch.device("cpu"), cpu_label(1))
+    return f"CPU, {counted(threads, 'thread')}"
 
 
 def _cuda(requested: str) -> Device:
@@ -77,7 +75,10 @@ def _try_cuda(requested: str) -> Device:
     if not torch.cuda.is_available():
         raise DeviceError(_NO_GPU[torch.version.cuda is None])
     if requested.startswith("cuda:"):
-        _use_gpu(int(requested.removeprefix("cuda:")))
+        index, count = int(requested.removeprefix("cuda:")), torch.cuda.device_count()
+        if index >= count:
+            raise DeviceError(f"torch finds {counted(count, 'GPU')}, and the first is cuda:0")
+        torch.cuda.set_device(index)
     device = torch.device("cuda", torch.cuda.current_device())
     product = torch.ones(8, 8, device=device) @ torch.ones(8, 8, device=device)
     if not bool((product == 8.0).all()):
@@ -85,14 +86,7 @@ def _try_cuda(requested: str) -> Device:
     return Device(device, f"CUDA: {torch.cuda.get_device_name(device)}")
 
 
-def _use_gpu(index: int) -> None:
-    count = torch.cuda.device_count()
-    if index >= count:
-        raise DeviceError(f"torch finds {count} GPU{'' if count == 1 else 's'}, and the first is cuda:0")
-    torch.cuda.set_device(index)
-
-
 def _first_line(message: object) -> str:
-    """Without the place in torch's source that a warning ends with, and without the full stop."""
+    """A warning's first line, without the place in torch's source at its end and without the full stop."""
     line = str(message).strip().partition("\n")[0]
     return line.partition(" (Triggered internally")[0].rstrip(".")

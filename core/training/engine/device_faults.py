@@ -1,8 +1,8 @@
 """Classifies an exception by its device fault: out of memory, unusable in this process, or device gone.
 
-By the error's number if it has one. The numbers are CUDA's `cudaError` (driver_types.h of the toolkit, CUDA 13.0), in
+It uses the error's number, if any. The numbers are CUDA's `cudaError` (driver_types.h of the toolkit, CUDA 13.0), in
 `torch.AcceleratorError.error_code`. Texts are used only if torch raises a plain RuntimeError, as for the states of
-cuBLAS and cuDNN (c10's Exceptions.h; cublasStatus_t and cudnnStatus_t of their manuals). Imports no torch: an error of
+cuBLAS and cuDNN (c10's Exceptions.h; cublasStatus_t and cudnnStatus_t in their manuals). Imports no torch: an error of
 torch can only occur if torch is loaded already.
 """
 
@@ -59,9 +59,9 @@ _STICKY_TEXTS = (
     "CUDNN_STATUS_MAPPING_ERROR",
     "CUDNN_STATUS_NOT_INITIALIZED",
 )
-"""States that say that a kernel or the library itself failed on the device: torch raises a RuntimeError without a
-number for them, and the next use of the handle fails too. A new process makes new handles. States that blame the call
-(INVALID_VALUE, NOT_SUPPORTED, ARCH_MISMATCH) are no device faults."""
+"""States of a kernel or the library that failed on the device: torch raises a RuntimeError without a number for them,
+and the next use of the handle fails too. A new process makes new handles. States that blame the call (INVALID_VALUE,
+NOT_SUPPORTED, ARCH_MISMATCH) are no device faults."""
 _GONE_TEXTS = (
     "No CUDA GPUs are available",
     "no CUDA-capable device",
@@ -73,11 +73,8 @@ _GONE_TEXTS = (
 
 def classify(error: BaseException) -> DeviceFault:
     """The device fault of this error, or of the one it was raised from; else NONE."""
-    for link in _chain(error):
-        fault = _classify_one(link)
-        if fault is not DeviceFault.NONE:
-            return fault
-    return DeviceFault.NONE
+    faults = (_classify_one(link) for link in _chain(error))
+    return next((fault for fault in faults if fault is not DeviceFault.NONE), DeviceFault.NONE)
 
 
 def _classify_one(error: BaseException) -> DeviceFault:
@@ -95,7 +92,7 @@ def _classify_one(error: BaseException) -> DeviceFault:
 def _by_code(code: int) -> DeviceFault:
     if code in _OUT_OF_MEMORY_CODES:
         return DeviceFault.OUT_OF_MEMORY
-    if code in _STICKY_CODES or code in _DEAD_CONTEXT_CODES:
+    if code in _STICKY_CODES | _DEAD_CONTEXT_CODES:
         return DeviceFault.STICKY
     return DeviceFault.GONE if code in _GONE_CODES else DeviceFault.NONE
 

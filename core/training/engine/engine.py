@@ -33,7 +33,7 @@ from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
 
 _HEAD = 5
-"""Numbers before the parts of the loss in what a step gives: norm, norm after, threshold, skipped, loss scale."""
+"""Numbers before the loss parts of a step's result: norm, norm after, threshold, skipped, loss scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +122,11 @@ class TrainingEngine:
 
     @property
     def learning_rate(self) -> float:
-        """The configured rate."""
         return self._learning_rate
 
     @learning_rate.setter
     def learning_rate(self, value: float) -> None:
-        """Also resets the factor of rollbacks: a new rate is meant as given."""
+        """Set the rate, and reset the factor of rollbacks: a new rate is meant as given."""
         self._learning_rate = value
         self.rate_factor = 1.0
 
@@ -140,6 +139,11 @@ class TrainingEngine:
     def micro_batches(self, count: int) -> None:
         self._micro_batches = count
         self._forget_graph()
+
+    @property
+    def keeps_graph(self) -> bool:
+        """Whether steps are captured as a graph, which is of one size of batch."""
+        return self._graphed is not None and self._graphed.refused_because is None
 
     @property
     def execution(self) -> str:
@@ -156,7 +160,7 @@ class TrainingEngine:
 
     @property
     def clip_norm(self) -> float:
-        """The threshold of the modes norm, layer and observe, and the first one of adaptive."""
+        """The threshold of the modes norm, layer and observe, and adaptive's first."""
         return float(self._clipper.bound)
 
     @clip_norm.setter
@@ -175,7 +179,7 @@ class TrainingEngine:
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Names, in the order of the statistics."""
+        """The layers' names, in the order of the statistics."""
         return self._flat.layers
 
     @property
@@ -184,7 +188,7 @@ class TrainingEngine:
         return self._flat.values.numel()
 
     def expect_loss_below(self, limit: float | None) -> None:
-        """From the next step on, a loss above this is a spike; None: no loss is."""
+        """Treat a loss above this as a spike from the next step on; None: none is."""
         self._guard.expect_loss_below(limit)
 
     @property
@@ -195,7 +199,7 @@ class TrainingEngine:
     def corrections(self, features: np.ndarray, is_real: np.ndarray, model: nn.Module | None = None) -> FloatArray:
         """The model's corrections of normalised quantiles, in eval mode: [B, H, Q, L].
 
-        model: another one of the same shape on the same device; None: the forecasting model.
+        model: another model of the same shape on the same device; None: the forecasting model.
         """
         model = model or self.forecasting_model
         model.eval()
@@ -206,8 +210,8 @@ class TrainingEngine:
     def step(self, batch: Batch, reference: FloatArray) -> StepResult:
         """Train on one batch, and wait for the result.
 
-        reference: normalised quantiles that the model corrects: [H, Q, L] for all samples, or [B, H, Q, L]. Raises what
-        torch raises; then the gradients are cleared, and the state is unchanged unless `is_half_done`.
+        reference: normalised quantiles that the model corrects: [H, Q, L] for all samples, or [B, H, Q, L]. Torch's
+        errors are raised; then the gradients are cleared, and the state is unchanged unless `is_half_done`.
 
         The gradients are freed at the start of the next step: freed at the end of this one they would leave the top of
         the heap free, which the C library returns to the system, and each forward pass would page it in again (4 % of a
@@ -228,7 +232,7 @@ class TrainingEngine:
         return self._unpack(packed.tolist(), rate)
 
     def reproduce(self, batch: Batch, reference: FloatArray) -> None:
-        """Forward and backward without a step, to reproduce a failure. Raises what torch raises."""
+        """Forward and backward without a step, to reproduce a failure. Torch's errors are raised."""
         self._train_mode()
         try:
             self._backward(self._objective.place(batch, reference))
@@ -356,7 +360,7 @@ class TrainingEngine:
             self._clipper.restore(clip)
         if "noise" in tensors:
             done = int(scalars["schedule"]["done"])
-            restore_noise(self._noise, tensors["noise"], scalars.get("noise_device"), self._seed, done)
+            restore_noise(self._noise, tensors["noise"], scalars["noise_device"], self._seed, done)
         is_same_rate = float(scalars["learning_rate"]) == self._learning_rate
         self.rate_factor = float(scalars["rate_factor"]) if is_same_rate else 1.0
         self.schedule.restore(scalars["schedule"])
@@ -367,13 +371,8 @@ class TrainingEngine:
         if is_usable(moments, self._flat):
             load_optimizer(self.optimizer, moments)
             return True
-        self.reset_optimizer()
-        return not moments and not scalars["schedule"]["done"]
-
-    def reset_optimizer(self) -> None:
-        """Start with fresh moments."""
-        self._forget_graph()
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
+        return not moments and not scalars["schedule"]["done"]
 
 
 def part_of(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:

@@ -47,10 +47,10 @@ class FlatParameters:
             for part, decay in ((slice(0, decayed), weight_decay), (slice(decayed, None), 0.0))
             if self.values[part].numel()
         ]
-        """For the optimizer: parameters, their decay, and their gradients."""
+        """Groups for the optimizer: parameters, their decay, and their gradients."""
 
     def layer_gradients(self) -> list[list[Tensor]]:
-        """For each layer, its parts of the flat gradient."""
+        """Views of the flat gradient, for each layer."""
         views: list[list[Tensor]] = [[] for _ in self.layers]
         for segment in self.segments:
             views[segment.layer].append(self.gradient[segment.start : segment.stop])

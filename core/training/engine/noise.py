@@ -12,18 +12,15 @@ import hashlib
 import torch
 from torch import Tensor
 
-_KIND_BY_BYTES = {5056: "cpu", 16: "cuda"}
 _SEED_BYTES = 8
 
 
-def restore_noise(generator: torch.Generator, state: Tensor, kind: str | None, seed: int, step: int) -> None:
+def restore_noise(generator: torch.Generator, state: Tensor, kind: str, seed: int, step: int) -> None:
     """Continue bit for bit on the kind of device that wrote the state, else start a stream derived from it.
 
-    kind: "cpu" or "cuda"; None, as in older checkpoints: decided by the state's length. Raises torch's RuntimeError for
-    a state of this kind with another form.
+    kind: "cpu" or "cuda". Raises torch's RuntimeError for a state of this kind with another form.
     """
-    kind = kind or _KIND_BY_BYTES.get(state.numel())
-    if kind is None or kind == generator.device.type:
+    if kind == generator.device.type:
         generator.set_state(state.cpu())
     else:
         generator.manual_seed(derived_seed(state, seed, step))

@@ -90,10 +90,10 @@ class QuantileObjective:
         )
 
     def parts(self, corrections: Tensor, batch: DeviceBatch, total_weight: Tensor) -> Tensor:
-        """[Q]: this micro-batch's share of the whole batch's loss. total_weight: that of the whole batch.
+        """[Q]: this micro-batch's share of the whole batch's loss. total_weight: the whole batch's.
 
         Besides the pinball loss, a correction has a penalty: its square times a power of the horizon. Far ahead, fewer
-        patterns of the past repeat, and memorised ones did harm (docs/forecasts.md has figures).
+        patterns of the past repeat, and memorised ones did harm (docs/research/forecasts.md has figures).
         """
         corrections = corrections.to(self._dtype)
         losses = pinball(batch.targets, quantiles_of(batch.reference, corrections), self._levels)

@@ -14,7 +14,7 @@ _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 
 def build_optimizer(flat: FlatParameters, learning_rate: float) -> torch.optim.AdamW:
-    """On CUDA the rate is a tensor, so that a captured step reads its newest value."""
+    """AdamW, on CUDA with the rate as a tensor, so that a captured step reads its newest value."""
     groups = [{"params": [parameter], "weight_decay": decay} for parameter, decay, _ in flat.groups]
     is_cuda = flat.values.device.type == "cuda"
     rate = torch.tensor(learning_rate, device=flat.values.device) if is_cuda else learning_rate
@@ -38,7 +38,7 @@ def is_usable(moments: dict[str, Tensor], flat: FlatParameters) -> bool:
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:
-    """Load copies of the moments: torch would otherwise keep training in the given tensors."""
+    """Load copies of the moments: torch would otherwise continue training in the passed tensors."""
     entries: dict[int, dict[str, Tensor]] = {}
     for key, tensor in moments.items():
         index, _, name = key.partition(".")

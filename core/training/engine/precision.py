@@ -30,7 +30,7 @@ class Precision:
         return self._one if self._scaler is None else self._scaler.scale(self._one)
 
     def autocast(self) -> contextlib.AbstractContextManager[Any]:
-        """Without a weight cache: a captured step must cast the newest weights each time."""
+        """The autocast context, without a weight cache: a captured step must cast the newest weights each time."""
         if self._dtype is None:
             return contextlib.nullcontext()
         return torch.autocast(self._device.type, self._dtype, cache_enabled=False)

@@ -11,22 +11,22 @@ from torch.nn.parallel import DistributedDataParallel
 
 
 class Replicas:
-    """Of the model: here the only one, in one process."""
+    """The copies of the model; here the only one, in one process."""
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model
-        """For the forward pass."""
+        """The model for the forward pass."""
 
     def without_exchange(self) -> contextlib.AbstractContextManager[Any]:
         """Context for forward and backward of all micro-batches but the last: gradients are not exchanged."""
         return contextlib.nullcontext()
 
     def share_of_weight(self, weight: Tensor) -> Tensor:
-        """The divisor of this replica's loss, so that the mean of all gradients is that of the whole batch."""
+        """The divisor of this replica's loss, so that the mean of all gradients is the whole batch's."""
         return self.mean(weight).clamp_min(torch.finfo(weight.dtype).tiny)
 
     def mean(self, own: Tensor) -> Tensor:
-        """Over all replicas. That of their losses is the whole batch's: each divides by its share of the weight."""
+        """The mean over all replicas. For losses it is the whole batch's: each divides by its share of the weight."""
         return own
 
     def agree(self, is_skipped: Tensor) -> Tensor:

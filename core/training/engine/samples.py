@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
-from core.forecast.history import FEATURES, History
+from core.forecast.arrays import Places
+from core.forecast.outcomes import targets_of
+from core.forecast.panel import FEATURES, Panel
 from core.forecast.score import pinball
 from core.settings.tree import ModelSettings
 
@@ -25,6 +27,7 @@ _QUANTITY_WEIGHT: dict[Quantity, float] = {
 }
 _LARGEST_TARGET = 20.0
 """Normalised targets are clipped here: a crash teaches a direction, not a size."""
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Batch:
     is_real: NDArray[np.bool_]
     """[B, T]"""
     targets: NDArray[np.float32]
-    """Normalised outcomes [B, H, Q]; 0 where the weight is 0."""
+    """Normalised outcomes [B, H, Q]; 0 if the weight is 0."""
     weights: NDArray[np.float32]
     """[B, H, Q]; 0 if the target has not closed or lies beyond a gap."""
 
@@ -45,9 +48,18 @@ class Batch:
         return int(self.features.shape[0])
 
     @property
+    def samples(self) -> int:
+        """The rows that are not padding."""
+        return int(self.is_real.any(axis=1).sum())
+
+    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """In the order of the fields."""
+        """The arrays in the order of the fields."""
         return self.features, self.is_real, self.targets, self.weights
+
+    def padded(self, size: int) -> Batch:
+        """The batch with rows of weight 0 up to `size`: they change no loss and no gradient."""
+        return Batch(*(padded(array, size) for array in self.arrays))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,12 @@ class LossWeights:
 
     poor_forecast: float
     wrong_direction: float
+
+
+def padded(array: NDArray[_Number], size: int) -> NDArray[_Number]:
+    """The array with rows of zeros up to `size`."""
+    missing = size - array.shape[0]
+    return np.concatenate([array, np.zeros((missing, *array.shape[1:]), dtype=array.dtype)]) if missing else array
 
 
 def draw_origins(closed: int, replay: int, window: int, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -68,13 +86,15 @@ def draw_origins(closed: int, replay: int, window: int, generator: np.random.Gen
     return np.concatenate([np.array([newest], dtype=np.int64), drawn.astype(np.int64)])
 
 
-def build_batch(history: History, origins: NDArray[np.int64], context: int, loss_weights: LossWeights) -> Batch:
-    """Assemble the samples of these origin rows."""
-    features, is_real = history.windows(origins, context)
-    natural, _, usable = history.targets(origins)
-    factor, offset = history.units(origins)
+def build_batch(
+    panel: Panel, places: Places, origins: NDArray[np.int64], context: int, loss_weights: LossWeights
+) -> Batch:
+    """Assemble the samples of these origins: each a row [B] of a market [B]."""
+    features, is_real = panel.windows(places, origins, context)
+    natural, _, usable = targets_of(panel, places, origins)
+    factor, offset = panel.units(places, origins)
     normalised = np.clip((natural - offset) / factor, -_LARGEST_TARGET, _LARGEST_TARGET)
-    weights = usable[..., None] * _weights(history, origins, loss_weights)
+    weights = usable[..., None] * _weights(panel, places, origins, loss_weights)
     targets = np.where(weights > 0.0, normalised, 0.0)
     return Batch(features, is_real, targets.astype(np.float32), weights.astype(np.float32))
 
@@ -89,9 +109,9 @@ def joined(batches: Sequence[Batch]) -> Batch:
 def anchor_loss(batch: Batch, anchors: FloatArray) -> float | None:
     """The loss as `TrainingEngine` computes it, with all corrections zero. None if it is not finite.
 
-    Beside the model's own loss: the difficulty of the samples is in both and cancels out, so a few steps show what a
-    loss alone shows in hundreds. anchors: normalised quantiles that the model corrects: [H, Q, L] for all samples, or
-    [B, H, Q, L].
+    To be compared with the model's own loss: the difficulty of the samples is in both and cancels out, so a few steps
+    show what a loss alone shows in hundreds. anchors: normalised quantiles that the model corrects: [H, Q, L] for all
+    samples, or [B, H, Q, L].
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         losses = pinball(batch.targets.astype(np.float64), np.sort(anchors, axis=-1))
@@ -120,11 +140,11 @@ def synthetic_reference(model: ModelSettings) -> FloatArray:
     return np.tile(np.linspace(-1.5, 1.5, len(LEVELS)), (model.horizons, QUANTITIES, 1))
 
 
-def _weights(history: History, origins: NDArray[np.int64], loss_weights: LossWeights) -> FloatArray:
+def _weights(panel: Panel, places: Places, origins: NDArray[np.int64], loss_weights: LossWeights) -> FloatArray:
     """[B, 1, Q]. Grows from 1 at the usual loss to `poor_forecast` at twice the usual loss."""
-    excess = np.clip(history.column("error_ratio")[origins] - 1.0, 0.0, 1.0)
+    excess = np.clip(panel.column("error_ratio")[places, origins] - 1.0, 0.0, 1.0)
     poor = 1.0 + (loss_weights.poor_forecast - 1.0) * excess
     weights: FloatArray = (poor[:, None] * usual_weights())[:, None, :]
-    wrong = 1.0 + (loss_weights.wrong_direction - 1.0) * history.column("wrong_direction")[origins]
+    wrong = 1.0 + (loss_weights.wrong_direction - 1.0) * panel.column("wrong_direction")[places, origins]
     weights[..., Quantity.CLOSE] *= wrong[:, None]
     return weights

@@ -25,7 +25,7 @@ ADAPTIVE_BLOCK = 50
 """Candles in a block of `AdaptiveRate`."""
 _KEPT_BLOCKS = 20
 _FEWEST_BLOCKS = 10
-"""Between two tests, and before the first."""
+"""Blocks between two tests, and before the first."""
 _CHANCE = 1.0 - NormalDist().cdf(2.0)
 """Chance of a false harm or gain at one test: two standard errors. Divided among the tested quantities and horizons
 (Bonferroni)."""
@@ -42,10 +42,10 @@ class RateSchedule:
         self._length = settings.schedule_steps
         self._done = 0
         self._has_stepped = False
-        """Since the last observed loss."""
+        """Whether an optimizer step was completed since the last observed loss."""
         self._plateau = 1.0
         self._sum, self._count = 0.0, 0
-        """Of the losses in the current window."""
+        """The sum and number of the losses in the current window."""
         self._best: float | None = None
         self._stuck = 0
         self._adaptive = AdaptiveRate()
@@ -111,7 +111,7 @@ class RateSchedule:
         return self._adaptive.tested_candles
 
     def _judge(self, mean: float) -> None:
-        """Take the mean of a full window, as torch's ReduceLROnPlateau takes its metric."""
+        """Judge the mean of a full window, as torch's ReduceLROnPlateau does its metric."""
         if self._best is None or mean < self._best * (1.0 - _BETTER_BY):
             self._best, self._stuck = mean, 0
             return
@@ -133,32 +133,31 @@ class RateSchedule:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """A state older than windows (its best was one lucky candle) keeps its factor, and starts a window."""
+        """Continue from the result of `state`."""
         self._done, self._plateau = int(state["done"]), float(state["plateau"])
-        self._has_stepped = bool(state.get("has_stepped", False))
-        window_sum, window_count = state.get("window", (0.0, 0))
+        self._has_stepped = bool(state["has_stepped"])
+        window_sum, window_count = state["window"]
         self._sum, self._count = float(window_sum), int(window_count)
-        self._best = state.get("best_mean")
-        self._adaptive.restore(state.get("adaptive"))
-        factor, steps, left = state.get("hurry", (1.0, 1, 0))
+        self._best, self._stuck = state["best_mean"], int(state["stuck"])
+        self._adaptive.restore(state["adaptive"])
+        factor, steps, left = state["hurry"]
         self._boost, self._boost_steps, self._boost_left = float(factor), int(steps), int(left)
-        self._stuck = int(state["stuck"]) if "best_mean" in state else 0
 
 
 class AdaptiveRate:
     """Owns a factor on the rate that is halved when learning does harm, and doubled again when it helps: 1 for the
     configured rate, at least an eighth.
 
-    It compares the model's loss with that of the forecast without it, which an untrained model equals, on the same
+    It compares the model's loss with the loss of the forecast without it, which an untrained model equals, on the same
     candles: their difficulty is in both and cancels out. The loss of a single model moves with the market far more than
     with its rate. Each quantity and horizon is tested separately: harm eight candles ahead must not hide behind a gain
-    one candle ahead. Losses are summed in blocks, since those of consecutive candles are correlated.
+    one candle ahead. Losses are summed in blocks, since losses of consecutive candles are correlated.
     """
 
     def __init__(self) -> None:
         self.factor = 1.0
         self._gain, self._count = np.zeros(1), 0
-        """Of the block in progress: the losses without the model minus the model's."""
+        """The model's gain in the block in progress: the losses without the model minus its own."""
         self._blocks: deque[FloatArray] = deque(maxlen=_KEPT_BLOCKS)
         self._since_test = 0
         self.tested_candles = 0
@@ -198,7 +197,7 @@ class AdaptiveRate:
             self._forget()
 
     def _forget(self) -> None:
-        """Results for another rate say little about this one."""
+        """Forget results for another rate, which reveal little about this one."""
         self._gain, self._count, self._since_test = np.zeros(1), 0, 0
         self._blocks.clear()
 
@@ -211,11 +210,9 @@ class AdaptiveRate:
             "since_look": self._since_test,
         }
 
-    def restore(self, state: dict[str, Any] | None) -> None:
-        """Continue from what `state` returned, or from None as a new one."""
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from the result of `state`."""
         self.renew()
-        if state is None:
-            return
         self.factor, self._since_test = float(state["factor"]), int(state["since_look"])
         gain, count = state["block"]
         self._gain, self._count = np.atleast_1d(np.array(gain, dtype=np.float64)), int(count)

@@ -1,7 +1,7 @@
-"""A forecaster in a process, through all its lives: what it does wrong is an incident and a missing forecast.
+"""A forecaster in a separate process, across its restarts.
 
-Nothing else depends on it. For candle N its forecast is the same however fast it answers within its deadline; a later
-answer is dropped.
+A fault of the forecaster is reported as an incident and costs its forecast, nothing else. How fast it answers does not
+change its forecast; an answer after the deadline is dropped.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
 from core.training.external.protocol import (
     ExternalForecast,
+    ForecastRequest,
     InvalidAnswerError,
-    Wanted,
     candle_line,
     check_ready,
     decoded,
@@ -48,21 +48,21 @@ class Conversation:
     """One life of a forecaster: greeting, history, then a question and an answer for each candle. Raises
     TransportEndedError when the forecaster has ended, and when it must be ended."""
 
-    def __init__(self, transport: Transport, wanted: Wanted, clock: Clock) -> None:
+    def __init__(self, transport: Transport, wanted: ForecastRequest, clock: Clock) -> None:
         self._transport = transport
         self._wanted = wanted
         self._clock = clock
         self._asked: dict[Question, float] = {}
-        """Not answered yet, each with the time (s) when it was asked."""
+        """Unanswered questions, each with the time (s) when it was asked."""
         self._answers: dict[Question, dict[str, Any]] = {}
-        """To candles of the newest close, as they came."""
+        """Answers for candles of the newest close, as received."""
         self.started_s = clock.monotonic_s()
         self.is_ready = False
         self.knows_history = False
         self.skipped = ""
         """The fault of the first line that was skipped at the newest question; completes "Its answer"."""
         self._silent_closes: set[int] = set()
-        """Those that an answer was waited for in vain, since its newest one."""
+        """Closes that timed out since the newest answer."""
         self._newest_answer_s = self.started_s
         transport.send(wanted.greeting())
 
@@ -85,8 +85,8 @@ class Conversation:
             return True
         raise TransportEndedError(f"it wrote {_MOST_UNASKED} lines before it was ready")
 
-    def tell_history(self, past: Callable[[str], Iterable[Candle]]) -> None:
-        """Send the candles before the first question. past: those of a market, oldest first."""
+    def send_history(self, past: Callable[[str], Iterable[Candle]]) -> None:
+        """Send the candles before the first question. past: a market's candles, oldest first."""
         for market in self._wanted.markets:
             self._transport.send(history_line(market, past(market)))
         self.knows_history = True
@@ -110,11 +110,11 @@ class Conversation:
             if line is None:
                 self._silent_closes.add(question[1])
                 return None
-            self._take(line, question)
+            self._handle_line(line, question)
         raise TransportEndedError(f"it wrote {_MOST_UNASKED} lines that are no answer to the newest candle")
 
-    def _take(self, line: bytes, awaited: Question) -> None:
-        """Keep the answer to a candle of the newest close, and drop a late one."""
+    def _handle_line(self, line: bytes, awaited: Question) -> None:
+        """Store the answer to a candle of the newest close, and drop a late one."""
         try:
             message = decoded(line)
             answered = self._question_of(message)
@@ -128,7 +128,7 @@ class Conversation:
             self._answers[answered] = message
 
     def _question_of(self, message: dict[str, Any]) -> Question:
-        """Raises InvalidAnswerError if it is none of those that are not answered."""
+        """The question that the message answers. Raises InvalidAnswerError if it answers none."""
         markets = self._wanted.markets
         market = message.get("market", markets[0] if len(markets) == 1 else None)
         opened_ms = message.get("open_time_ms")
@@ -138,7 +138,8 @@ class Conversation:
 
 
 class ExternalModel:
-    """For each close: `observe` its candles, then `forecast` their markets. Used from one thread only.
+    """A model in another process. At each close: `observe` its candles, then `forecast` their markets. Used from one
+    thread only.
 
     start: starts the forecaster; raises TransportEndedError if that fails. past: the candles of a market that opened
     before this time (ms), oldest first.
@@ -147,7 +148,7 @@ class ExternalModel:
     def __init__(
         self,
         name: str,
-        wanted: Wanted,
+        wanted: ForecastRequest,
         start: Callable[[], Transport],
         past: Callable[[str, int], Iterable[Candle]],
         clock: Clock,
@@ -162,13 +163,12 @@ class ExternalModel:
         self._transport: Transport | None = None
         self._conversation: Conversation | None = None
         self._unclaimed: list[Question] = []
-        """Of the newest close, those whose forecasts were not taken."""
+        """The questions of the newest close whose forecasts were not taken."""
         self._history_ends: dict[str, int] = {}
-        """Of each market that has sent candles, right after its newest one (ms)."""
+        """The time right after the newest candle sent for each market (ms)."""
         self._incidents: list[IncidentDraft] = []
 
     def begin(self) -> None:
-        """Start it."""
         try:
             self._transport = self._start()
             self._conversation = Conversation(self._transport, self._wanted, self._clock)
@@ -176,7 +176,7 @@ class ExternalModel:
             self._died(str(error))
 
     def get_ready(self, wait_s: float = _START_S) -> bool:
-        """Whether it has answered the greeting within so many seconds from now. That it never will is an incident."""
+        """Whether it has answered the greeting within `wait_s` seconds. That it never will is an incident."""
         talk = self._conversation
         if talk is None:
             return False
@@ -225,10 +225,10 @@ class ExternalModel:
             return None
         if found is None:
             wrong = f"Its answer {talk.skipped}." if talk.skipped else ""
-            happened = wrong or f"It gave no answer within {1000.0 * self._wait_s:,.0f} ms."
+            happened = wrong or f"It did not answer within {1000.0 * self._wait_s:,.0f} ms."
             self._incidents.append(_missing(self.name, happened))
             if talk.is_hung:
-                self._died("it gave no answers any more")
+                self._died("it stopped answering")
             return None
         self._lives.answered()
         if found.was_sorted:
@@ -239,14 +239,13 @@ class ExternalModel:
         """Try a suspended forecaster again with the next candle."""
         self._lives.resumed()
 
-    def take_incidents(self) -> tuple[IncidentDraft, ...]:
-        """Those since the last call."""
+    def pop_incidents(self) -> tuple[IncidentDraft, ...]:
+        """The incidents since the last call."""
         taken = tuple(self._incidents)
         self._incidents.clear()
         return taken
 
     def close(self) -> None:
-        """End the process."""
         if self._transport is not None:
             self._transport.close()
         self._transport = self._conversation = None
@@ -257,7 +256,7 @@ class ExternalModel:
             if not talk.knows_history:
                 first_ms = closed[0][1].open_time_ms
                 ends = self._history_ends | {market: candle.open_time_ms for market, candle in closed}
-                talk.tell_history(lambda market: self._past(market, ends.get(market, first_ms)))
+                talk.send_history(lambda market: self._past(market, ends.get(market, first_ms)))
             for market, candle in closed:
                 talk.ask(market, candle)
                 self._unclaimed.append((market, candle.open_time_ms))
@@ -265,10 +264,10 @@ class ExternalModel:
             self._died(str(error))
 
     def _died(self, reason: str) -> None:
-        last_words = "" if self._transport is None else self._transport.last_words()
+        stderr_tail = "" if self._transport is None else self._transport.stderr_tail()
         self.close()
         self._lives.died()
-        self._incidents.append(_ended(self.name, reason, self._lives, last_words))
+        self._incidents.append(_ended(self.name, reason, self._lives, stderr_tail))
 
 
 def _missing(name: str, happened: str) -> IncidentDraft:
@@ -291,7 +290,7 @@ def _sorted(name: str) -> IncidentDraft:
     )
 
 
-def _ended(name: str, reason: str, lives: Lives, last_words: str) -> IncidentDraft:
+def _ended(name: str, reason: str, lives: Lives, stderr_tail: str) -> IncidentDraft:
     if lives.is_suspended:
         kind = IncidentKind.CHALLENGER_SUSPENDED
         done = f"After {MOST_DEATHS} ends without {RECOVERED_AFTER} answers in between it is not started again. Resume "
@@ -303,7 +302,7 @@ def _ended(name: str, reason: str, lives: Lives, last_words: str) -> IncidentDra
             f"after {counted(lives.left_out, 'candle')}." if lives.left_out else "for the next candle."
         )
         cost = "Its forecasts until then. Nothing else is affected."
-    details = f"Last lines of its stderr:\n{last_words}" if last_words else ""
+    details = f"Last lines of its stderr:\n{stderr_tail}" if stderr_tail else ""
     return IncidentDraft(
         Severity.ERROR, kind, f"The process of the challenger {name} ended: {reason}.", done, cost, details
     )
@@ -329,7 +328,7 @@ class Lives:
         self._deaths += 1
 
     def answered(self) -> None:
-        """It has forecast a candle in time."""
+        """Count a candle forecast in time."""
         self._answered += 1
         if self._answered >= RECOVERED_AFTER:
             self._deaths = 0
@@ -342,5 +341,5 @@ class Lives:
         return self.left_out < 0
 
     def resumed(self) -> None:
-        """Forget all deaths: the user wants it to be tried again."""
+        """Forget all deaths: the user wants another attempt."""
         self._deaths = self.left_out = 0

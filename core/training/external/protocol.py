@@ -1,6 +1,6 @@
 """The messages to and from a forecaster in a process: JSON objects, one per line, UTF-8.
 
-docs/your-own-model.md describes them for the authors of such forecasters. Quantiles are in the units of a candle file:
+docs/own-program.md describes them for the authors of such forecasters. Quantiles are in the units of a candle file:
 close and body are log returns, wicks and range logarithms of a ratio of prices, the volume a volume.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from core.domain.candle import Candle, Interval
+from core.domain.candle_faults import LARGEST_VOLUME
 from core.domain.quantities import LEVELS, NO_VOLUME, SMALLEST_RANGE, FloatArray, Quantity
-from core.domain.validation import LARGEST_VOLUME
 
 PROTOCOL = 1
 KEYS = {quantity: quantity.name.lower() for quantity in Quantity}
@@ -26,23 +26,21 @@ _SHOWN_CHARACTERS = 80
 
 
 class InvalidAnswerError(Exception):
-    """The forecaster wrote what the protocol does not allow. The message completes "Its answer ...": it has no full
-    stop."""
+    """The forecaster violated the protocol. The message completes "Its answer ...": it has no full stop."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The forecasts that a model is asked for, and how long they are waited for."""
+class ForecastRequest:
+    """The forecasts requested from a model, and their deadlines."""
 
     markets: tuple[str, ...]
     interval: Interval
     horizons: int
     deadline_ms: int = 1000
     unhurried_ms: int = 10_000
-    """Where no candle follows in real time."""
+    """The deadline if no candle follows in real time."""
 
     def greeting(self) -> bytes:
-        """The first message."""
         return encoded(
             {
                 "type": "hello",
@@ -73,13 +71,13 @@ def history_line(market: str, candles: Iterable[Candle]) -> bytes:
 
 
 def candle_line(market: str, candle: Candle) -> bytes:
-    """A candle that has closed: its forecast is wanted."""
+    """A closed candle, for which a forecast is requested."""
     named = zip(("open_time_ms", "open", "high", "low", "close", "volume"), _numbers(candle), strict=True)
     return encoded({"type": "candle", "market": market, **dict(named)})
 
 
 def encoded(message: Mapping[str, Any]) -> bytes:
-    """One line, with its end."""
+    """The message as a line, with its end."""
     return json.dumps(message, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
@@ -103,7 +101,7 @@ def check_ready(message: Mapping[str, Any]) -> None:
 
 
 def forecast_of(message: Mapping[str, Any], horizons: int) -> ExternalForecast:
-    """The forecast in an answer; what is missing or null is not forecast. Raises InvalidAnswerError."""
+    """The forecast in an answer; missing and null parts are not forecast. Raises InvalidAnswerError."""
     given = {quantity: message[key] for quantity, key in KEYS.items() if message.get(key) is not None}
     tables = {quantity: _table(KEYS[quantity], value, horizons) for quantity, value in given.items()}
     ordered = {quantity: np.sort(table, axis=-1) for quantity, table in tables.items()}
@@ -155,7 +153,7 @@ def _natural(quantity: Quantity, table: FloatArray) -> FloatArray:
 
 
 def shown(value: object) -> str:
-    """The beginning of what the forecaster wrote, in quotes, fit for a sentence."""
+    """The beginning of the forecaster's output, in quotes, fit for a sentence."""
     text = value.decode(errors="replace") if isinstance(value, bytes) else json.dumps(value)
     printable = "".join(character if character.isprintable() else " " for character in text.strip())
     return f"“{printable[:_SHOWN_CHARACTERS]}”"

@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, Protocol
 
+from core.training.external.bound_lifetime import BoundLifetime
 from core.training.external.protocol import LONGEST_LINE_BYTES
-from core.training.external.tether import Tether
 from core.training.recovery.exit_reasons import exit_reason
 
 _MOST_UNREAD_LINES = 64
@@ -30,7 +30,7 @@ _log = logging.getLogger("ghostcandle.training")
 
 
 class TransportEndedError(Exception):
-    """There is no forecaster at the other side any more. The message is a clause for "The process ended: ..."."""
+    """The forecaster at the other side is gone. The message is a clause for "The process ended: ..."."""
 
 
 class Transport(Protocol):
@@ -41,10 +41,10 @@ class Transport(Protocol):
         ...
 
     def receive(self, timeout_s: float) -> bytes | None:
-        """The next line, or None after so many seconds. Raises TransportEndedError."""
+        """The next line, or None after `timeout_s` seconds. Raises TransportEndedError."""
         ...
 
-    def last_words(self) -> str:
+    def stderr_tail(self) -> str:
         """The newest lines of its stderr."""
         ...
 
@@ -63,7 +63,7 @@ class ProcessTransport:
 
     def __init__(self, command: Sequence[str], name: str) -> None:
         try:
-            self._process, self._tether = _started(command)
+            self._process, self._lifetime = _started(command)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise TransportEndedError(f"“{command[0]}” could not be started ({reason[:_LONGEST_REASON]})") from error
@@ -100,7 +100,7 @@ class ProcessTransport:
             raise TransportEndedError(f"it wrote a line of more than {LONGEST_LINE_BYTES:,} bytes")
         return line
 
-    def last_words(self) -> str:
+    def stderr_tail(self) -> str:
         return "\n".join(self._stderr_lines)
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class ProcessTransport:
                 self._process.wait(_GRACE_S)
                 break
         self._signal(_KILL)
-        self._tether.cut()
+        self._lifetime.release()
         self._join()
 
     def _join(self) -> None:
@@ -136,7 +136,7 @@ class ProcessTransport:
         return reason
 
     def _signal(self, number: int) -> None:
-        """To its whole session; where there are none, to itself."""
+        """Send the signal to its whole session, or to the process alone on a system without sessions."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, number)
@@ -170,8 +170,8 @@ class ProcessTransport:
                 _log.info("%s: further lines of its stderr are not logged.", self._name)
 
 
-def _started(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], Tether]:
-    tether = Tether()
+def _started(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], BoundLifetime]:
+    lifetime = BoundLifetime()
     try:
         process = subprocess.Popen(
             list(command),
@@ -183,15 +183,15 @@ def _started(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], Tether]:
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
     except BaseException:
-        tether.cut()
+        lifetime.release()
         raise
-    tether.tie(process)
-    return process, tether
+    lifetime.bind(process)
+    return process, lifetime
 
 
 def _environment() -> dict[str, str]:
-    """Ours, except that Python programs write their lines at once, and that the libraries of a packaged Ghostcandle are
-    not those of another program."""
+    """Ours, except that Python programs write their lines at once, and that another program does not load the libraries
+    of a packaged Ghostcandle."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     if getattr(sys, "frozen", False):
         for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"):

@@ -1,1 +1,1 @@
-"""Where a session runs: the driver, its hosts (a child process or a thread), checkpoints, and restarts."""
+"""Runs a session: the driver, its hosts (a child process or a thread), checkpoints, and restarts."""

@@ -12,7 +12,7 @@ JOB_ID = "catch-up"
 _TITLE = "Learning from stored candles"
 _FEWEST_BEHIND = 20
 _CAUGHT_UP = 10
-"""With a fast feed the trainer is always a few candles behind; those are no backlog."""
+"""A lag that is no backlog: with a fast feed the trainer is always a few candles behind."""
 _REPORT_EVERY_S = 0.25
 _RATE_WINDOW_S = 30.0
 _SHORTEST_WINDOW_S = 2.0
@@ -21,7 +21,7 @@ _FEWEST_TAKEN = 3
 
 
 class CatchUpMeter:
-    """Takes the number of candles left; returns a report now and then, and one when caught up.
+    """Turns the number of candles left into a report now and then, and one when caught up.
 
     The time left follows from how fast the number of candles left shrinks: in a replay, new ones keep arriving.
     """
@@ -48,7 +48,9 @@ class CatchUpMeter:
         if behind < _FEWEST_BEHIND and not self.has_backlog:
             return None
         self._total = total = max(self._total, behind)
-        self._remember(now_s, behind)
+        self._recent.append((now_s, behind))
+        while len(self._recent) > 1 and now_s - self._recent[1][0] >= _RATE_WINDOW_S:
+            self._recent.popleft()
         if behind <= _CAUGHT_UP:
             self._forget()
             return JobProgress(JOB_ID, _TITLE, total, total, 0.0)
@@ -62,17 +64,12 @@ class CatchUpMeter:
         self._forget()
         return JobProgress(JOB_ID, _TITLE, done, total, is_over=True)
 
-    def _remember(self, now_s: float, behind: int) -> None:
-        self._recent.append((now_s, behind))
-        while len(self._recent) > 1 and now_s - self._recent[1][0] >= _RATE_WINDOW_S:
-            self._recent.popleft()
-
     def _forget(self) -> None:
         self._total = 0
         self._recent.clear()
 
     def _seconds_left(self) -> float | None:
-        """None while what is left does not shrink."""
+        """The time left; None while the backlog does not shrink."""
         (since_s, before), (now_s, behind) = self._recent[0], self._recent[-1]
         if now_s - since_s < _SHORTEST_WINDOW_S or before - behind < _FEWEST_TAKEN:
             return None

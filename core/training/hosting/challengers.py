@@ -18,15 +18,15 @@ from core.domain.challenger_sources import ChallengerError, ChallengerSource, sc
 from core.domain.clock import Clock
 from core.domain.events import ForecastMode
 from core.domain.quantities import SMALLEST_VOLUME_SHARE, FloatArray, Quantity
-from core.market.history.files import CandleRows
+from core.market.history.candle_file import CandleRows
 from core.storage.candles import CandleStore
 from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
 from core.training.external.model import ExternalModel
-from core.training.external.protocol import ExternalForecast, Wanted
+from core.training.external.protocol import ExternalForecast, ForecastRequest
 from core.training.external.transport import ProcessTransport
 from core.training.online.challenger import Challenger, MarketInputs, TorchChallenger, UnusableError
-from core.training.online.provenance import live_within_ms
+from core.training.online.forecast_mode import live_within_ms
 from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.incident_draft import IncidentDraft
 from models.contract import ContractError, build_checked, find_model
@@ -48,8 +48,8 @@ _LEAST_VOLUME = math.log(SMALLEST_VOLUME_SHARE)
 def open_challengers(
     wanted: Sequence[str], make_engine: EngineMaker, start: ProcessStarter, seed: int, *, is_new_run: bool
 ) -> list[Challenger]:
-    """Those of the settings, in order. Where one cannot be opened, a new run raises ChallengerError; one that has begun
-    continues without it, and keeps its stored state."""
+    """The challengers of the settings, in order. If one cannot be opened, a new run raises ChallengerError; an existing
+    run continues without it, and keeps its stored state."""
     members: list[Challenger] = []
     with ExitStack() as opened:
         for source in map(source_of, wanted):
@@ -60,14 +60,17 @@ def open_challengers(
                     raise ChallengerError(str(error)) from error
                 members.append(AbsentChallenger(source.name, str(error)))
             opened.callback(members[-1].close)
-        _wait_for_processes(members, is_new_run)
+        for member in members:  # their processes start at the same time
+            if isinstance(member, ProcessChallenger) and not member.get_ready() and is_new_run:
+                first, *_ = member.pop_incidents()
+                raise ChallengerError(" ".join(part for part in (first.happened, first.details) if part))
         opened.pop_all()
     return members
 
 
 def process_starter(spec: SessionSpec, candles: CandleStore, clock: Clock) -> ProcessStarter:
     """Starts the processes of one session, without waiting until they are ready. A failure is an incident of it."""
-    markets, wanted = {str(market): market for market in spec.markets}, wanted_of_processes(spec)
+    markets, wanted = {str(market): market for market in spec.markets}, request_to_processes(spec)
 
     def past(market: str, before_ms: int) -> Iterable[Candle]:
         return CandleRows(candles.columns_before(markets[market], before_ms, HISTORY_CANDLES))
@@ -81,13 +84,14 @@ def process_starter(spec: SessionSpec, candles: CandleStore, clock: Clock) -> Pr
     return start
 
 
-def wanted_of_processes(spec: SessionSpec) -> Wanted:
-    """One is waited for after the other, and the run's own forecast has to be live after all of them."""
+def request_to_processes(spec: SessionSpec) -> ForecastRequest:
+    """The request to each process. They are awaited one after the other, and the run's own forecast must be live after
+    all."""
     settings, interval = spec.settings, spec.market.interval
     processes = max(1, sum(bool(source_of(each).command) for each in settings.model.challengers))
     longest_ms = round(_SHARE_OF_LIVE * live_within_ms(interval) / processes)
     unhurried_ms = round(1000.0 * _SHARE_OF_HANG * settings.recovery.hang_seconds / processes)
-    return Wanted(
+    return ForecastRequest(
         tuple(str(market) for market in spec.markets),
         interval,
         settings.model.horizons,
@@ -113,14 +117,6 @@ def program_of(source: ChallengerSource) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
-def _wait_for_processes(members: Sequence[Challenger], is_new_run: bool) -> None:
-    """All of them start at the same time. Raises ChallengerError."""
-    for member in members:
-        if isinstance(member, ProcessChallenger) and not member.get_ready() and is_new_run:
-            first, *_ = member.take_incidents()
-            raise ChallengerError(" ".join(part for part in (first.happened, first.details) if part))
-
-
 def _opened(source: ChallengerSource, make_engine: EngineMaker, seed: int) -> Challenger:
     """Raises ContractError."""
     make = find_model(source.name, source.file)
@@ -130,7 +126,7 @@ def _opened(source: ChallengerSource, make_engine: EngineMaker, seed: int) -> Ch
 
 class ProcessChallenger(Challenger):
     """A forecaster in a process. It learns by itself, if at all, from no samples. Its state is its process's: after a
-    restart it gets the history again, and after a restore a running one keeps what it has seen."""
+    restart it gets the history again; a restore does not change a running one."""
 
     def __init__(self, model: ExternalModel, markets: Sequence[str]) -> None:
         """markets: the names that the forecaster knows, by their place in the run."""
@@ -139,12 +135,11 @@ class ProcessChallenger(Challenger):
         self._markets = markets
 
     def get_ready(self) -> bool:
-        """As `ExternalModel.get_ready`."""
         return self._model.get_ready()
 
     def observe(self, closed: Sequence[MarketCandle]) -> None:
         is_live = any(each.mode is ForecastMode.LIVE for each in closed)
-        self._model.observe([(self._markets[each.market], each.candle) for each in closed], is_live=is_live)
+        self._model.observe([(str(each.market), each.candle) for each in closed], is_live=is_live)
 
     def forecast(self, markets: Sequence[MarketInputs]) -> list[FloatArray | None]:
         made = [self._model.forecast(self._markets[of.market], of.open_time_ms) for of in markets]
@@ -156,8 +151,8 @@ class ProcessChallenger(Challenger):
     def resume(self) -> None:
         self._model.resume()
 
-    def take_incidents(self) -> tuple[IncidentDraft, ...]:
-        return self._model.take_incidents()
+    def pop_incidents(self) -> tuple[IncidentDraft, ...]:
+        return self._model.pop_incidents()
 
     def close(self) -> None:
         self._model.close()
@@ -174,7 +169,7 @@ def _normalised(forecast: ExternalForecast, of: MarketInputs) -> FloatArray:
 
 
 class AbsentChallenger(Challenger):
-    """In the place of one that could not be opened. It is suspended at once, and keeps the state for its return."""
+    """Replaces a challenger that could not be opened. It is suspended at once, and keeps the state for its return."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = name

@@ -38,8 +38,8 @@ def restore_refused(sentence: str) -> IncidentDraft:
 
 
 def restored(step: int, set_back: Mapping[str, float], left: Mapping[str, tuple[float, float]]) -> IncidentDraft:
-    """set_back: the settings that were set back with it, with their current values. left: the others that differ, with
-    their current values and those of the checkpoint."""
+    """set_back: the settings restored with it, with their current values. left: other differing settings, with their
+    current values and the checkpoint's."""
     settings = "".join(
         f" {NAMES[name].capitalize()} was set back to {text(value)}." for name, value in set_back.items()
     )

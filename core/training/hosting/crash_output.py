@@ -48,7 +48,7 @@ class StderrFile:
         if hasattr(faulthandler, "register"):
             faulthandler.register(signal.SIGTERM, file=_STDERR, chain=False)  # writes where it hung; SIGKILL ends it
 
-    def keep_small(self) -> None:
+    def limit_size(self) -> None:
         """Truncate the file if it is too large. Cheap enough to call with each answer."""
         if self._is_captured and os.fstat(_STDERR).st_size > _LARGEST_BYTES:
             os.ftruncate(_STDERR, 0)
@@ -69,8 +69,10 @@ class StderrTail:
         self._from = 0
 
     def mark(self) -> None:
-        """Earlier contents are not from this child."""
-        _shorten(self._path)
+        """Exclude earlier contents, which are not from this child. Of a large file only the end is retained."""
+        if _size(self._path) > _KEPT_BYTES:
+            with contextlib.suppress(OSError):
+                self._path.write_bytes(self._path.read_bytes()[-_KEPT_BYTES // 2 :])
         self._from = _size(self._path)
 
     def read(self) -> str:
@@ -91,11 +93,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _shorten(path: Path) -> None:
-    """Keep only the end of a large file."""
-    if _size(path) <= _KEPT_BYTES:
-        return
-    with contextlib.suppress(OSError):
-        path.write_bytes(path.read_bytes()[-_KEPT_BYTES // 2 :])

@@ -42,7 +42,7 @@ def with_recovery(
     now: Settings,
     settings_of: SettingsOf,
 ) -> Diagnosis:
-    """Add to the verdict on a diverged model what one button does about it.
+    """Add to the verdict on a diverged model the remedy of one button.
 
     newest_first: the run's checkpoints. now: the current settings. settings_of: a stored set of settings by its id.
     """

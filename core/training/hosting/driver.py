@@ -54,7 +54,7 @@ from core.training.recovery.exit_reasons import DeathCause
 
 _MOST_IN_FLIGHT = 16
 _MOST_CANDLES_IN_FLIGHT = 40
-"""A pipe may hold no more than 8 kB: filled from both ends it would block both, as each waits until the other reads."""
+"""A pipe may hold no more than 8 kB: filled from both ends it would block both, each waiting for the other to read."""
 _IDLE_WAIT_S = 0.25
 _ANSWER_WAIT_S = 0.1
 _RESTART_PAUSE_S = 0.5
@@ -95,7 +95,7 @@ class TrainingDriver:
         self._unanswered: deque[TrainerCommand] = deque()
         self._status: TrainerStatus | None = None
         self._is_running = False
-        """Whether a host has given its first answer; between two of them none has."""
+        """Whether a host has sent its first answer; False between two hosts."""
         self._first = FirstForecasts(spec, store, clock, shows_first) if shows_first else None
         self._stays = stays
         self._meter = CatchUpMeter(clock)
@@ -122,7 +122,7 @@ class TrainingDriver:
             self._give_up_progress()
             self._device_watch.end()
             self._host.close()
-            if rest := self._restarts.take_unrecorded_incidents():  # no host is left to receive them
+            if rest := self._restarts.pop_unrecorded_incidents():  # no host is left to receive them
                 store_incidents(rest, self._restarts.spec, self._run_id)
 
     def _is_finished(self) -> bool:
@@ -139,24 +139,24 @@ class TrainingDriver:
         self._forecast_first()
         self._pass_on()
         if self._unanswered:
-            self._take_answer(_ANSWER_WAIT_S)
+            self._handle_answer(_ANSWER_WAIT_S)
         elif self._is_running:  # else its device was changed
             self._host.receive(0.0)  # notices a host that died while idle
             self._inbox.wait(min(_IDLE_WAIT_S, self._rest_left_s or _IDLE_WAIT_S))
 
     def _pass_on(self) -> None:
-        while self._has_room_for_command and (command := self._inbox.take_command()) is not None:
+        while self._has_room_for_command and (command := self._inbox.pop_command()) is not None:
             if isinstance(command, SetDevice):
                 self._change_device(command)
                 return
             if isinstance(command, ShowMarket):
                 if self._first is not None:
-                    self._first.show(self._spec.markets[command.market])
+                    self._first.show(command.market)
             else:
                 self._restarts.remember(command)
                 self._send(command)
         room = self._most_in_flight - len(self._unanswered)
-        for close in self._queue.take(room) if room > 0 else ():
+        for close in self._queue.pop(room) if room > 0 else ():
             self._send(close)
         if self._meter.is_due():
             self._emit_progress(self._meter.report(self._queue.left() + len(self._unanswered)))
@@ -171,12 +171,13 @@ class TrainingDriver:
 
     @property
     def _has_room_for_command(self) -> bool:
-        """Beside candles, which never hold up a command. An exchange may correct thousands of candles at once."""
+        """Whether another command may be sent; candles never hold one up. An exchange may correct thousands of candles
+        at once."""
         return sum(not isinstance(each, ObserveClose) for each in self._unanswered) < _MOST_IN_FLIGHT
 
     @property
     def _most_in_flight(self) -> int:
-        """None while resting; one at a time if each is followed by a rest."""
+        """0 while resting; 1 if each candle is followed by a rest."""
         if self._rest_left_s > 0.0:
             return 0
         if self._duty_percent < WHOLE_TIME_PERCENT:
@@ -194,7 +195,7 @@ class TrainingDriver:
         self._unanswered.append(command)
         self._host.send(command)
 
-    def _take_answer(self, timeout_s: float) -> bool:
+    def _handle_answer(self, timeout_s: float) -> bool:
         batch = self._host.receive(timeout_s)
         if batch is None:
             return False
@@ -202,7 +203,7 @@ class TrainingDriver:
             self._publish(batch)
             return True
         if isinstance(self._unanswered.popleft(), ObserveClose):
-            self._restarts.candle_taken()
+            self._restarts.candle_processed()
         self._publish(batch)
         if any(isinstance(command, SetPaused) for command in self._unanswered):
             return True  # the state is older than a pause request that the trainer has not handled yet
@@ -217,7 +218,7 @@ class TrainingDriver:
                 self._queue.trainer_is_ready(event)
                 self._run_id = event.run_id
                 if self._first is not None:
-                    self._first.trainer_is_ready(event.recorded_until_ms)
+                    self._first.trainer_is_ready(event.markets[0].recorded_until_ms)
             elif isinstance(event, TrainerStatus):
                 self._status = event
             elif isinstance(event, ForecastMade) and self._first is not None:
@@ -241,18 +242,15 @@ class TrainingDriver:
         self._forecast_first()  # a host in this thread is silent until it has loaded
         self._host.start()
         while not (self._is_running or self._inbox.is_stopped):
-            self._is_running = self._take_first_answer()
-
-    def _take_first_answer(self) -> bool:
-        self._forecast_first()
-        batch = self._host.receive(_IDLE_WAIT_S)
-        if batch is None:
-            return False
-        self._publish(batch)
-        for event in batch.events:
-            if isinstance(event, TrainerReady):
-                self._on_ready(event)
-        return True
+            self._forecast_first()
+            batch = self._host.receive(_IDLE_WAIT_S)
+            if batch is None:
+                continue
+            self._publish(batch)
+            for event in batch.events:
+                if isinstance(event, TrainerReady):
+                    self._on_ready(event)
+            self._is_running = True
 
     def _on_ready(self, event: TrainerReady) -> None:
         incident = self._restarts.ready(event)
@@ -263,13 +261,14 @@ class TrainingDriver:
         else:
             self._device_watch.end()
         for market in self._spec.markets:
-            for incident in self._restarts.set_aside(market, self._store.take_unannounced(market)):
+            for incident in self._restarts.set_aside(market, self._store.pop_unannounced(market)):
                 self._emit_event(incident)
-        for order in self._restarts.take_commands():
+        for order in self._restarts.pop_commands():
             self._send(order)
 
     def _change_device(self, command: SetDevice) -> None:
-        """End the host with a checkpoint and make one on the other device, to be started next. Raises HostDiedError."""
+        """End the host with a checkpoint and make a host on the other device, to be started next. Raises
+        HostDiedError."""
         self._restarts.use_device(command.device)  # first, in case the host dies on the way
         deadline_s = self._clock.monotonic_s() + _STOP_WITHIN_S
         self._send(SaveCheckpoint(EXIT))
@@ -281,8 +280,8 @@ class TrainingDriver:
         self._host.close()
         self._is_running = False
         to_set_aside = self._restarts.candle_to_set_aside(death)
-        if to_set_aside is not None:
-            self._store.set_aside(self._spec.markets[death.market], to_set_aside, death.sentence)
+        if to_set_aside is not None and death.market is not None:
+            self._store.set_aside(death.market, to_set_aside, death.sentence)
         unanswered, is_explained = tuple(self._unanswered), to_set_aside is not None
         if self._announce(self._restarts.after(death, unanswered, is_explained=is_explained)):
             self._renew_host()
@@ -319,17 +318,17 @@ class TrainingDriver:
         while self._unanswered:
             if self._clock.monotonic_s() > deadline_s:
                 raise HostDiedError("The trainer did not answer in time and was ended.", cause=DeathCause.HUNG)
-            self._take_answer(_IDLE_WAIT_S)
+            self._handle_answer(_IDLE_WAIT_S)
 
 
 _log = logging.getLogger("ghostcandle.training")
 
 
 def store_incidents(incidents: Sequence[Incident], spec: SessionSpec, run_id: str | None) -> bool:
-    """Store them in the run's record, which is taken over for it: a leftover trainer can no longer write.
+    """Store the incidents in the run's record, and take it over so that a leftover trainer can no longer write.
 
-    run_id: None if the trainer ended before it named its run; then it is the one that `spec` would continue. Returns
-    False if there is no such run, or the database cannot be written; then they are logged.
+    run_id: None if the trainer ended before it named its run; the run that `spec` would continue is used then. Returns
+    False and logs the incidents if there is no such run or the database cannot be written.
     """
     try:
         if _write(incidents, spec, run_id):
@@ -351,7 +350,7 @@ def _write(incidents: Sequence[Incident], spec: SessionSpec, run_id: str | None)
             run_id = None if found is None else found.run_id
         if run_id is None:
             return False
-        record = TrainingRecord(db, run_id, runs.take_fence(run_id))
+        record = TrainingRecord(db, run_id, runs.acquire_fence(run_id))
         with record.write():
             for incident in incidents:
                 record.add_incident_once(incident)

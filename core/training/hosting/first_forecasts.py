@@ -46,7 +46,6 @@ class FirstForecasts:
         self._shown_ms: dict[Market, int] = {}
 
     def show(self, market: Market) -> None:
-        """Another market is shown."""
         if market != self._market:
             self._market, self._looked_s = market, None
             self._shown_ms.pop(market, None)
@@ -67,7 +66,8 @@ class FirstForecasts:
         newest_ms = None if market is None else self._store.latest_open_time_ms(market)
         if market is None or newest_ms is None or newest_ms == self._shown_ms.get(market):
             return None
-        if not (is_behind or self._is_far(newest_ms)):
+        reach_ms, committed_ms = _FEWEST_BEHIND * market.interval.duration_ms, self._committed_ms
+        if not is_behind and committed_ms is not None and newest_ms - committed_ms < reach_ms:
             return None
         try:
             return self._forecast(market, self._store.newest(market, _CANDLES))
@@ -86,10 +86,6 @@ class FirstForecasts:
         self._looked_at_others_s = now_s
         self._turns.rotate(-1)
         return self._turns[-1] if self._turns[-1] != self._market else None
-
-    def _is_far(self, newest_ms: int) -> bool:
-        reach_ms = _FEWEST_BEHIND * self._market.interval.duration_ms
-        return self._committed_ms is None or newest_ms - self._committed_ms >= reach_ms
 
     def _forecast(self, market: Market, candles: Sequence[Candle]) -> FirstForecast | None:
         if len(candles) < _FEWEST_CANDLES:

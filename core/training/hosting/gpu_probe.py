@@ -68,7 +68,6 @@ class DeviceWatch:
         self._next_s = self._clock.monotonic_s() + _EVERY_S
 
     def end(self) -> None:
-        """Stop checking."""
         self._next_s = None
         self._drop_probe()
 
@@ -79,7 +78,9 @@ class DeviceWatch:
         now_s = self._clock.monotonic_s()
         if self._probe is None:
             if now_s >= self._next_s:
-                self._look(now_s)
+                self._next_s = now_s
+                self._probe = self._make_probe()
+                self._probe.start()
             return False
         answer = self._probe.answer()
         if answer is None and now_s < self._next_s + _LONGEST_S:
@@ -90,11 +91,6 @@ class DeviceWatch:
         self._drop_probe()
         self._next_s = now_s + _EVERY_S
         return False
-
-    def _look(self, now_s: float) -> None:
-        self._next_s = now_s
-        self._probe = self._make_probe()
-        self._probe.start()
 
     def _drop_probe(self) -> None:
         if self._probe is not None:

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from core.domain.candle import Candle
+from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.events import EventBatch, Incident, TrainerFailed
 from core.market.feeds.base import Feed, FeedState, FeedStatus
@@ -45,7 +45,7 @@ class HeadlessRun:
         on_batch: Callable[[EventBatch], None],
         on_feed: Callable[[FeedStatus], None],
     ) -> None:
-        """feeds: of each market of the spec, in their order."""
+        """feeds: one for each market of the spec, in order."""
         self._feeds = feeds
         self._spec = spec
         self._clock = clock
@@ -53,21 +53,20 @@ class HeadlessRun:
         self._on_feed = on_feed
         self._inbox = Inbox()
         self._ending = threading.Event()
-        self.feed_failures: dict[int, str] = {}
-        """By the market of the feed."""
+        self.feed_failures: dict[Market, str] = {}
         self._failure: str | None = None
         self.is_stopped = False
         """Whether `stop` was called."""
 
     @property
     def failure(self) -> str | None:
-        """Why training stopped, or why the feeds did, if none of them has ended well; None without a failure."""
+        """Why training stopped, or why the feeds did, if no feed has ended well; None without a failure."""
         have_all_failed = len(self.feed_failures) == len(self._feeds)
-        return self._failure or (self.feed_failures[min(self.feed_failures)] if have_all_failed else None)
+        return self._failure or (self.feed_failures[self._spec.market] if have_all_failed else None)
 
     async def run(self) -> None:
         """Run until every feed has ended and every candle is taken, or `stop`. `failure` then has the error, if any."""
-        for market in range(len(self._feeds)):  # also one that was switched off in the window
+        for market in self._spec.markets:  # also one that was switched off in the window
             self._inbox.send(SetLearned(is_learned=True, market=market))
         driver = asyncio.create_task(asyncio.to_thread(self._drive))
         pipeline = asyncio.create_task(self._feed_candles())
@@ -98,21 +97,22 @@ class HeadlessRun:
         try:
             db = open_database(DataFolder(self._spec.root).database)
             try:
-                await asyncio.gather(*(self._feed_market(db, market) for market in range(len(self._feeds))))
+                feeds = zip(self._spec.markets, self._feeds, strict=True)
+                await asyncio.gather(*(self._feed_market(db, market, feed) for market, feed in feeds))
             finally:
                 db.close()
         except StorageError as error:
             self._failure = str(error)
         finally:
-            for market in range(len(self._feeds)):
+            for market in self._spec.markets:
                 self._inbox.feed_ended(market)
 
-    async def _feed_market(self, db: Database, market: int) -> None:
-        listener = _Listener(market, self._inbox, self._take_status)
-        await MarketPipeline(self._feeds[market], CandleStore(db), HoleStore(db), self._clock, listener).run()
+    async def _feed_market(self, db: Database, market: Market, feed: Feed) -> None:
+        listener = _Listener(market, self._inbox, self._on_status)
+        await MarketPipeline(feed, CandleStore(db), HoleStore(db), self._clock, listener).run()
         self._inbox.feed_ended(market)
 
-    def _take_status(self, market: int, status: FeedStatus) -> None:
+    def _on_status(self, market: Market, status: FeedStatus) -> None:
         if status.state is FeedState.FAILED:
             self.feed_failures[market] = status.sentence
         self._on_feed(status)
@@ -142,13 +142,13 @@ class HeadlessRun:
             db = open_database(DataFolder(self._spec.root).database)
             try:
                 make_host = host_maker(self._spec, self._clock)
-                TrainingDriver(self._spec, make_host, CandleStore(db), self._inbox, self._take, self._clock).run()
+                TrainingDriver(self._spec, make_host, CandleStore(db), self._inbox, self._on_events, self._clock).run()
             finally:
                 db.close()
         except Exception as error:
-            self._take(EventBatch((TrainerFailed(f"Training stopped: {error}", traceback.format_exc()),)))
+            self._on_events(EventBatch((TrainerFailed(f"Training stopped: {error}", traceback.format_exc()),)))
 
-    def _take(self, batch: EventBatch) -> None:
+    def _on_events(self, batch: EventBatch) -> None:
         for event in batch.events:
             if isinstance(event, TrainerFailed):
                 self._failure = event.sentence
@@ -156,18 +156,18 @@ class HeadlessRun:
 
 
 class _Listener(PipelineListener):
-    """Passes on what the pipeline of one market has stored; the driver's own progress covers catching up."""
+    """Passes on the stored candles of one market's pipeline; the driver's own progress covers catching up."""
 
-    def __init__(self, market: int, inbox: Inbox, on_status: Callable[[int, FeedStatus], None]) -> None:
+    def __init__(self, market: Market, inbox: Inbox, on_status: Callable[[Market, FeedStatus], None]) -> None:
         self._market = market
         self._inbox = inbox
         self._on_status = on_status
 
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
-        self._inbox.candles_stored(live_open_times_ms, self._market)
+        self._inbox.candles_stored(self._market, live_open_times_ms)
 
     def on_status(self, status: FeedStatus) -> None:
-        self._inbox.feed_changed(status.state, self._market)
+        self._inbox.feed_changed(self._market, status.state)
         self._on_status(self._market, status)
 
     def on_corrected(self, candle: Candle) -> None:

@@ -1,4 +1,4 @@
-"""The place where a session computes, behind one small interface: a child process, or the calling thread.
+"""Runs a session behind one small interface: in a child process, or in the calling thread.
 
 Imports no torch: the window's process uses this, and a process host keeps torch out of it.
 """
@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from core.domain.candle import Market
 from core.domain.challenger_sources import ChallengerError
 from core.domain.clock import Clock
 from core.domain.events import EventBatch
-from core.market.history.moments import moment_text
+from core.market.history.utc_times import moment_text
 from core.training.commands import TrainerCommand
 from core.training.engine.device_faults import DeviceError, DeviceFault, classify
 from core.training.online.trainer_spec import SessionSpec
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 class HostDiedError(Exception):
     """The host ended unexpectedly, or was ended. Also the last message of a child process.
 
-    is_final: a restart would end the same way. candle_ms: open time (UTC ms) of the candle that ended the host, if
-    known; market: of this one of the run.
+    is_final: a restart would end the same way. candle_ms, market: open time (UTC ms) of the candle that ended the host,
+    and its market, if both are known.
     """
 
     sentence: str
@@ -37,7 +38,7 @@ class HostDiedError(Exception):
     is_final: bool = False
     cause: DeathCause = DeathCause.ERROR
     candle_ms: int | None = None
-    market: int = 0
+    market: Market | None = None
 
     def __post_init__(self) -> None:
         super().__init__(self.sentence)
@@ -46,7 +47,7 @@ class HostDiedError(Exception):
 class CandleError(Exception):
     """A computation failed on one candle; its `__cause__` is the error. market: None if it is not known which one's."""
 
-    def __init__(self, open_time_ms: int, error: Exception, market: int | None) -> None:
+    def __init__(self, open_time_ms: int, error: Exception, market: Market | None) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
         self.open_time_ms = open_time_ms
         self.market = market
@@ -78,14 +79,14 @@ class Host(Protocol):
 
 
 class ThreadHost:
-    """The session in the calling thread, which works while it is asked for an answer."""
+    """Runs the session in the calling thread, while an answer is requested."""
 
     def __init__(self, spec: SessionSpec, clock: Clock) -> None:
         self._spec = spec
         self._clock = clock
         self._service: TrainingService | None = None
         self._answers: deque[Iterator[EventBatch]] = deque()
-        """Of each command; taking the next one does the work."""
+        """The answers to each command; taking the next one does the work."""
 
     def start(self) -> None:
         from core.training.hosting.service import TrainingService  # noqa: PLC0415 - torch is imported only where it computes
@@ -127,8 +128,7 @@ def died(error: Exception) -> HostDiedError:
         return HostDiedError(str(error), details, is_final=True, cause=cause)
     if isinstance(error, CandleError):
         sentence = f"Training stopped at the candle of {moment_text(error.open_time_ms)}: {error}."
-        candle_ms = None if error.market is None else error.open_time_ms
-        return HostDiedError(sentence, details, candle_ms=candle_ms, market=error.market or 0)
+        return HostDiedError(sentence, details, candle_ms=error.open_time_ms, market=error.market)
     message = str(error).partition("\n")[0]  # CUDA adds a page of advice for programmers
     if cause in _DEVICE_SENTENCES:
         return HostDiedError(f"{_DEVICE_SENTENCES[cause]} ({message}).", details, cause=cause)
@@ -136,7 +136,7 @@ def died(error: Exception) -> HostDiedError:
 
 
 def died_in_thread(error: Exception) -> HostDiedError:
-    """The same for a session in this process, in which a broken device context stays broken until the program ends."""
+    """The death of a session in this process, in which a broken device context stays broken until the program ends."""
     death = died(error)
     if death.cause is not DeathCause.STICKY:
         return death

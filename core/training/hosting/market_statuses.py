@@ -1,29 +1,33 @@
-"""What the trainer says of each market of its model."""
+"""The status of each market of the trainer's model."""
 
 from __future__ import annotations
 
 from core.domain.clock import Clock
-from core.domain.events import MarketStatus, MemberRun, OnlineGain
+from core.domain.events import MarketStatus, MemberRun, ResumePoint
 from core.training.online.market_session import MarketSession
 from core.training.online.session import TrainingSession
 
 _RENEWED_EVERY_S = 1.0
-"""Of the further markets: a summary takes some milliseconds, and in catch-up a status comes four times a second."""
+"""Age limit of the further markets' statuses: a summary takes some milliseconds, and in catch-up a status comes four
+times a second."""
 
 
 class MarketStatuses:
-    """That of the first market is always new; those of the others are up to a second old."""
+    """The statuses of all markets: the first market's is always new, the others' are up to a second old."""
 
     def __init__(self, session: TrainingSession, clock: Clock) -> None:
         self._session, self._clock = session, clock
         self._others: tuple[MarketStatus, ...] = ()
         self._renewed_s: float | None = None
 
-    def members(self) -> tuple[MemberRun, ...]:
-        return tuple(_member(market) for market in self._session.markets)
+    def resume_points(self) -> tuple[ResumePoint, ...]:
+        return tuple(
+            ResumePoint(_member(market), market.position_ms, market.recorded_until_ms)
+            for market in self._session.markets
+        )
 
     def statuses(self) -> tuple[MarketStatus, ...]:
-        """Of each market, in their order."""
+        """The status of each market, in their order."""
         first, *others = self._session.markets
         now_s = self._clock.monotonic_s()
         if self._renewed_s is None or now_s - self._renewed_s >= _RENEWED_EVERY_S:
@@ -36,20 +40,16 @@ class MarketStatuses:
         self._renewed_s = None
 
     def _status(self, market: MarketSession) -> MarketStatus:
+        reference = self._session.reference_model
+        age = reference.age_at(self._session.closes)
         return MarketStatus(
             member=_member(market),
             position_ms=market.position_ms,
             accuracy=market.accuracy(),
             accuracy_apart=market.scores.other_summary(market.scored, market.live_scored),
-            online=self._online_gain(market),
-            shares=market.forecaster.shares,
+            online=market.scores.evidence.online_gain(age, reference.age) if reference.age else None,
+            shares=market.forecaster.shares(market.place),
         )
-
-    def _online_gain(self, market: MarketSession) -> OnlineGain | None:
-        """The gain from learning since the reference model was frozen; None without a reference model."""
-        reference = self._session.reference_model
-        age = reference.age_at(self._session.observed)
-        return market.scores.evidence.online_gain(age, reference.age) if reference.age else None
 
 
 def _member(market: MarketSession) -> MemberRun:

@@ -7,10 +7,10 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from sqlite_utils import Database
 from torch import nn
 
 from core.domain.candle import Market
@@ -19,7 +19,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.experts import ExpertList
-from core.forecast.history import FEATURES, OTHERS, History
+from core.forecast.panel import FEATURES, OTHERS, Panel
 from core.forecast.reference_forecast import REFERENCE_WINDOW
 from core.settings.tree import Settings, to_record
 from core.storage.candles import CandleStore
@@ -33,15 +33,15 @@ from core.training.engine.device import Device
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas
 from core.training.hosting.challengers import open_challengers, process_starter, program_of
-from core.training.hosting.checkpoint_keeper import CheckpointKeeper
-from core.training.online.challengers import GuardedChallenger
+from core.training.hosting.checkpoint_writer import CheckpointWriter
 from core.training.online.drift import DriftWatch
+from core.training.online.forecast_mode import Provenance
 from core.training.online.forecaster import Forecaster
+from core.training.online.guarded_challenger import GuardedChallenger
 from core.training.online.learned_chances import ChanceLearner
-from core.training.online.ledger import ScoreLedger
 from core.training.online.market_session import MarketSession
-from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
+from core.training.online.score_ledger import ScoreLedger
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import unpack_all
 from core.training.online.trainer_spec import SessionSpec, for_markets
@@ -51,10 +51,13 @@ from core.training.recovery.quarantine import Quarantine
 from models.registry import ModelMaker, build_model
 from models.shape import ModelShape
 
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
 _EPISODE_CANDLES = 20
 """A repeated incident belongs to the episode of the previous one if at most this many candles lie between."""
 _PENALTY_POWER_WITH_OTHERS = 2
-"""Several markets teach what one would only be learned by heart: near corrections may be larger, not far ones."""
+"""Patterns of several markets are less likely memorised: near corrections may be larger, not far ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +65,17 @@ class OpenedRun:
     """A run that this trainer owns, before anything is restored."""
 
     spec: SessionSpec
-    """With the settings for so many markets."""
+    """The spec, with its settings adapted to the number of markets."""
     run: Run
     """The head of the runs, if there are several."""
     session: TrainingSession
     record: TrainingRecord
-    """Of the head."""
-    keeper: CheckpointKeeper
+    """The record of the head."""
+    writer: CheckpointWriter
 
 
 def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
-    """Take the run over, with those of the model's other markets. Raises StorageError and ChallengerError."""
+    """Take over the run, with the runs of the model's other markets. Raises StorageError and ChallengerError."""
     settings = for_markets(spec.settings, len(spec.markets))
     spec = replace(spec, settings=settings)
     run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint, spec.others)
@@ -92,13 +95,13 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
 
 
 def restore_newest(
-    session: TrainingSession, keeper: CheckpointKeeper, on_refused: Callable[[CheckpointInfo, str], None]
+    session: TrainingSession, writer: CheckpointWriter, on_refused: Callable[[CheckpointInfo, str], None]
 ) -> CheckpointInfo | None:
     """Restore the newest checkpoint that passes every check and fits the session; None if there is none. Those that are
     refused are reported and skipped."""
-    for info in keeper.to_continue_from():
+    for info in writer.to_continue_from():
         try:
-            tensors, metadata, _ = keeper.load(info.checkpoint_id)
+            tensors, metadata, _ = writer.load(info.checkpoint_id)
             unpack_all(session, tensors, metadata)
         except CheckpointError as error:
             on_refused(info, str(error))
@@ -151,7 +154,7 @@ class _Opening:
         spec, runs = self.spec, RunStore(self.db)
         runs.join(run, spec.markets, self.clock.now_ms())  # those that the model did not have
         members = {member.market: member for member in runs.members(run.run_id)}
-        fence = runs.take_fence(run.run_id, self.device.label)
+        fence = runs.acquire_fence(run.run_id, self.device.label)
         episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
         records = {of: TrainingRecord(self.db, member.run_id, fence, episode_ms) for of, member in members.items()}
         session = self._session(run, records, engine, challengers)
@@ -159,8 +162,8 @@ class _Opening:
             market.is_learned = members[market.market].is_learned
         checkpoints, model = spec.settings.checkpoints, spec.settings.model
         folder, rows = DataFolder(spec.root), CheckpointRows(self.db)
-        keeper = CheckpointKeeper(folder, records[run.market], rows, checkpoints, model, self.clock)
-        return OpenedRun(spec, run, session, records[run.market], keeper)
+        writer = CheckpointWriter(folder, records[run.market], rows, checkpoints, model, self.clock)
+        return OpenedRun(spec, run, session, records[run.market], writer)
 
     def _session(
         self,
@@ -169,14 +172,19 @@ class _Opening:
         engine: TrainingEngine,
         challengers: Sequence[GuardedChallenger],
     ) -> TrainingSession:
-        """records: of each market; steps and what concerns all go to that of the run, the head."""
+        """records: each market's; steps and common events go to the record of the run, the head."""
         spec, settings, folder = self.spec, self.spec.settings, DataFolder(self.spec.root)
         generator = np.random.Generator(np.random.PCG64(run.seed))
         quarantine = Quarantine(folder.bad_batches(run.run_id))
         provenance = Provenance(spec.market.interval)
+        forecaster = self._forecaster()
+        markets = [
+            self._market(market, place, records[market], forecaster, engine, provenance)
+            for place, market in enumerate(spec.markets)
+        ]
         return TrainingSession(
             settings,
-            [self._market(market, records[market], engine, provenance) for market in spec.markets],
+            markets,
             engine,
             RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
             records[run.market],
@@ -187,28 +195,37 @@ class _Opening:
             challengers,
         )
 
+    def _forecaster(self) -> Forecaster:
+        spec, model = self.spec, self.spec.settings.model
+        needed = max(spec.settings.training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
+        panel = Panel(spec.market.interval, len(spec.markets), needed, model.horizons)
+        return Forecaster(panel, model.context, ExpertList(spec.challengers))
+
     def _market(
-        self, market: Market, record: TrainingRecord, engine: TrainingEngine, provenance: Provenance
+        self,
+        market: Market,
+        place: int,
+        record: TrainingRecord,
+        forecaster: Forecaster,
+        engine: TrainingEngine,
+        provenance: Provenance,
     ) -> MarketSession:
         spec, settings = self.spec, self.spec.settings
-        model, experts = settings.model, ExpertList(spec.challengers)
-        needed = max(settings.training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
-        history = History(market.interval, needed, model.horizons, has_others=bool(spec.others))
         return MarketSession(
             market,
-            history,
-            Forecaster(history, engine, model.context, experts),
+            place,
+            forecaster,
             record,
-            ScoreLedger(spec.own_mode, experts),
+            ScoreLedger(spec.own_mode, ExpertList(spec.challengers)),
             DriftWatch(settings.online.drift, engine),
-            ChanceLearner(self.db, record.reader, market, model.horizons),
+            ChanceLearner(self.db, record.reader, market, settings.model.horizons),
             provenance,
             self.clock,
         )
 
 
 def model_shape(settings: Settings, *, has_others: bool = False) -> ModelShape:
-    """What a model is built from. has_others: it learns several markets."""
+    """The shape of a model. has_others: it learns several markets."""
     model = settings.model
     return ModelShape(
         features=FEATURES,
@@ -238,7 +255,7 @@ def build_engine(
 
     join: makes the model one of several replicas, which run eagerly; None: a single one. has_others: it learns several
     markets, and reads in each the numbers of the others. make: makes another model than the configured one, whose steps
-    run eagerly. Raises what that raises.
+    run eagerly; its errors are raised.
     """
     model, shape = settings.model, model_shape(settings, has_others=has_others)
     if make is None:

@@ -24,7 +24,7 @@ class Pacer:
         self._busy_s = 0.0
 
     def after_step(self, duration_ms: float) -> None:
-        """duration_ms: of the last step."""
+        """duration_ms: the last step's."""
         self._ended_at_s = self._clock.monotonic_s()
         self._busy_s = duration_ms / 1000.0
 

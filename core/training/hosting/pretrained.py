@@ -137,8 +137,8 @@ def _require_interval(pretrained: Pretrained, interval: Interval) -> None:
 
 
 def take_weights(engine: TrainingEngine, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
-    """Load the weights of a model of one market or of several into one of either, and its optimizer where both are of
-    one kind.
+    """Load the weights of a model of one market or several into a model of either kind, and its optimizer if the kinds
+    match.
 
     Returns False if a new optimizer starts. Raises CheckpointError; then the engine is unchanged.
     """
@@ -150,21 +150,17 @@ def take_weights(engine: TrainingEngine, tensors: dict[str, Tensor], metadata: d
 
 
 def _fitted(engine: TrainingEngine, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same with or without the weights of other markets, as the engine's model has them or not. Those that are new
-    stay zero, so it forecasts as before; without them it forecasts as where nothing is known of other markets. The
-    optimizer's state, which does not fit then, is left out."""
+    """The tensors with or without the weights of other markets, as the engine's model requires. New weights stay zero,
+    so it forecasts as before; without them it forecasts as if nothing were known of other markets. The optimizer's
+    state, which does not fit then, is left out."""
     own = engine.tensors()
     parts = {name.partition(".")[0] for name in tensors}
-    added = {name for name in own.keys() - tensors if _is_of_others(name) and name.partition(".")[0] in parts}
-    removed = {name for name in tensors.keys() - own if _is_of_others(name)}
+    added = {name for name in own.keys() - tensors if name.endswith(_OF_OTHERS) and name.partition(".")[0] in parts}
+    removed = {name for name in tensors.keys() - own if name.endswith(_OF_OTHERS)}
     if not added and not removed:
         return tensors
     kept = {name: each for name, each in tensors.items() if name not in removed and not name.startswith("optimizer.")}
     return kept | {name: own[name] for name in added}
-
-
-def _is_of_others(name: str) -> bool:
-    return name.endswith(_OF_OTHERS)
 
 
 def _started(pretrained: Pretrained, has_moments: bool) -> IncidentDraft:

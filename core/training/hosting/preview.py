@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from core.domain.events import CheckpointForecast
 from core.settings.tree import Settings
 from core.storage.weights import CheckpointError
-from core.training.hosting.checkpoint_keeper import CheckpointKeeper
+from core.training.hosting.checkpoint_writer import CheckpointWriter
 from core.training.hosting.opening import build_engine
 from core.training.online.market_session import MarketSession
 from core.training.online.session import TrainingSession
@@ -22,11 +24,11 @@ _SEED = 0
 
 
 def preview(
-    session: TrainingSession, market: MarketSession, keeper: CheckpointKeeper, settings: Settings, checkpoint_id: str
+    session: TrainingSession, market: MarketSession, writer: CheckpointWriter, settings: Settings, checkpoint_id: str
 ) -> CheckpointForecast:
-    """Its ghosts after the newest candle, or a sentence that says why there are none."""
+    """Its ghosts after the newest candle, or a sentence with the reason for their absence."""
     try:
-        tensors, metadata, learned_until_ms = keeper.load(checkpoint_id)
+        tensors, metadata, learned_until_ms = writer.load(checkpoint_id)
         has_others = len(session.markets) > 1
         engine = build_engine(settings, session.engine.device, _SEED, has_others=has_others)
         require_sound_weights(engine, tensors)
@@ -39,6 +41,7 @@ def preview(
     newest = market.newest_forecast
     if newest is None:
         return CheckpointForecast(session.run_id, checkpoint_id, None, "There is no candle to forecast from yet.")
-    quantiles = market.forecaster.beside(engine, learned_of(market, tensors, metadata)).forecast()
+    corrections = engine.corrections(*market.forecaster.inputs(np.array([market.place])))[0]
+    quantiles = market.forecaster.with_learned(market.place, corrections, learned_of(market, tensors, metadata))
     made = market.issue_beside(quantiles, newest, int(metadata["step"]), checkpoint_id, learned_until_ms)
     return CheckpointForecast(session.run_id, checkpoint_id, made.event(session.run_id))

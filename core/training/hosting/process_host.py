@@ -19,7 +19,7 @@ from core.domain.events import EventBatch
 from core.training.commands import TrainerCommand
 from core.training.hosting.crash_output import FILE_NAME, StderrTail
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
-from core.training.hosting.trainer_process import run_trainer, signals_held
+from core.training.hosting.trainer_process import PartDone, run_trainer, signals_held
 from core.training.hosting.watchdog import Watchdog
 from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.exit_reasons import DeathCause, exit_reason
@@ -99,7 +99,7 @@ class ProcessHost:
 
     def _look(self, pipe: Connection, timeout_s: float) -> object | None:
         """The next message, or None. Raises HostDiedError if the child has been silent for too long."""
-        wait_s = min(timeout_s, self._watchdog.left_s)
+        begun_s, wait_s = self._clock.monotonic_s(), min(timeout_s, self._watchdog.left_s)
         has_message = pipe.poll(wait_s)
         self._watchdog.polled(wait_s)
         if not has_message and self._watchdog.is_overdue:
@@ -109,6 +109,9 @@ class ProcessHost:
         if not has_message:
             return None
         message: object = pipe.recv()
+        if isinstance(message, PartDone):
+            self._watchdog.part_done()
+            return self._look(pipe, max(0.0, begun_s + timeout_s - self._clock.monotonic_s()))
         self._watchdog.answered(is_whole=not isinstance(message, EventBatch) or message.is_whole)
         return message
 
@@ -137,7 +140,7 @@ class ProcessHost:
         silence_s = self._watchdog.silence_s
         self._end_process(0.0)  # the pipe stays open until then: the child would notice it only between two steps
         self._close_pipe()
-        sentence = f"The trainer process gave no answer for {silence_s:.0f} s and was ended."
+        sentence = f"The trainer process did not answer for {silence_s:.0f} s and was ended."
         return HostDiedError(sentence, self._with_stderr_tail(), cause=DeathCause.HUNG)
 
     def _with_stderr_tail(self, details: str = "") -> str:
@@ -152,7 +155,11 @@ class ProcessHost:
         process.join(patience_s)
         if process.exitcode is None:
             process.terminate()
-            _wake(process)
+            if (
+                hasattr(signal, "SIGCONT") and process.pid is not None
+            ):  # a stopped one handles SIGTERM once it continues
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGCONT)
             process.join(_GRACE_S)
         if process.exitcode is None:
             process.kill()
@@ -169,10 +176,3 @@ def host_maker(spec: SessionSpec, clock: Clock) -> Callable[[SessionSpec], Host]
     if spec.settings.training.host == "thread":
         return lambda wanted: ThreadHost(wanted, clock)
     return lambda wanted: ProcessHost(wanted, clock)
-
-
-def _wake(process: SpawnProcess) -> None:
-    """A stopped process handles SIGTERM only once it continues."""
-    if hasattr(signal, "SIGCONT") and process.pid is not None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGCONT)

@@ -1,5 +1,4 @@
-"""Decides what follows from a trainer's death: the same device again, the CPU instead, or a pause until the user
-acts."""
+"""Decides the reaction to a trainer's death: the same device again, the CPU instead, or a pause until the user acts."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from core.domain.clock import Clock
 from core.domain.events import Incident, Severity, TrainerFailed, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
 from core.machine.cuda_setup import RELOAD_DRIVER
-from core.market.history.moments import moment_text
+from core.market.history.utc_times import moment_text
 from core.market.shown_names import shown_market
 from core.settings.devices import DeviceName
 from core.storage.candles import SetAside
@@ -23,7 +22,6 @@ from core.training.commands import (
     ApplyDeletions,
     ApplyRetention,
     ForecastWith,
-    HoldCheckpoints,
     RecordIncident,
     RestoreCheckpoint,
     SaveCheckpoint,
@@ -50,7 +48,6 @@ _REQUESTS = {
     SaveCheckpoint: "a checkpoint",
     RestoreCheckpoint: "going back to a checkpoint",
     ApplyDeletions: "deleting checkpoints",
-    ForecastWith: "the forecast of a checkpoint",
     ApplyRetention: "cleaning up checkpoints",
 }
 _AFTER_A_SUSPEND = f" After a suspend this can bring it back: {RELOAD_DRIVER}" if sys.platform == "linux" else ""
@@ -83,26 +80,26 @@ class CandleDeaths:
     """Counts deaths per candle. The second one blames the candle, unless trainers die on every candle."""
 
     def __init__(self) -> None:
-        self._died_on: set[tuple[int, int]] = set()
-        self._was_one_taken = True
-        """Since the last candle that was set aside."""
+        self._died_on: set[tuple[Market, int]] = set()
+        self._has_survived = True
+        """Whether a trainer survived a candle since the last one was set aside."""
 
-    def taken(self) -> None:
+    def survived(self) -> None:
         """A trainer survived a candle."""
-        self._was_one_taken = True
+        self._has_survived = True
 
-    def died_on(self, market: int, open_time_ms: int) -> bool:
+    def died_on(self, market: Market, open_time_ms: int) -> bool:
         """Count a death. True if the candle must be set aside."""
-        if (market, open_time_ms) not in self._died_on or not self._was_one_taken:
+        if (market, open_time_ms) not in self._died_on or not self._has_survived:
             self._died_on.add((market, open_time_ms))
             return False
-        self._was_one_taken = False
+        self._has_survived = False
         return True
 
 
 @dataclass(frozen=True, slots=True)
 class RestartDecision:
-    """What follows from a death: a new host from `Restarts.spec`, unless there is a failure."""
+    """The reaction to a death: a new host from `Restarts.spec`, unless there is a failure."""
 
     incidents: tuple[Incident, ...]
     failure: TrainerFailed | None = None
@@ -113,34 +110,35 @@ class Restarts:
 
     def __init__(self, spec: SessionSpec, clock: Clock) -> None:
         self.spec = spec
-        """For the next host."""
+        """The spec of the next host."""
         self._clock = clock
         self._breaker = CircuitBreaker(clock)
         self._candle_deaths = CandleDeaths()
-        self._is_paused = False
-        self._held: tuple[str, ...] = ()
-        """Checkpoints that are open in the window."""
-        self._learned: dict[int, bool] = {}
-        """By market, as they were switched."""
+        self._pauses_next = False
+        """Whether the next host is to be paused; the present one's session knows whether it is."""
+        self._preview: ForecastWith | None = None
+        """The checkpoints whose forecasts are shown."""
+        self._learned: dict[Market, bool] = {}
+        """Learning switches by market, as set by the user."""
         self._unrecorded: list[Incident] = []
         self._has_run = False
         self._is_ready = False
         """Whether the present host has started."""
         self._failed_starts = 0
-        """In a row, on a device that may be a GPU."""
+        """Failed starts in a row, on a device that may be a GPU."""
         self._is_gpu_named = spec.settings.training.device.startswith("cuda")
-        """Then the CPU does not replace a GPU that does not start."""
+        """If True, the CPU does not replace a GPU that fails to start."""
         self._had_gpu = False
         self.misses_gpu = False
 
-    def take_commands(self) -> tuple[TrainerCommand, ...]:
-        """Commands that restore in a restarted host what neither checkpoint nor settings hold."""
-        incidents = (RecordIncident(incident) for incident in self.take_unrecorded_incidents())
+    def pop_commands(self) -> tuple[TrainerCommand, ...]:
+        """Commands that restore the state of a restarted host that is neither in the checkpoint nor in the settings."""
+        incidents = (RecordIncident(incident) for incident in self.pop_unrecorded_incidents())
         switches = (SetLearned(is_learned, market) for market, is_learned in self._learned.items())
-        held = (HoldCheckpoints(self._held),) if self._held else ()
-        return (*incidents, *switches, *held, *((SetPaused(True),) if self._is_paused else ()))
+        preview = () if self._preview is None else (self._preview,)
+        return (*incidents, *switches, *preview, *((SetPaused(True),) if self._pauses_next else ()))
 
-    def take_unrecorded_incidents(self) -> tuple[Incident, ...]:
+    def pop_unrecorded_incidents(self) -> tuple[Incident, ...]:
         """The incidents that no host has received."""
         incidents = tuple(self._unrecorded)
         self._unrecorded.clear()
@@ -150,7 +148,7 @@ class Restarts:
         """Remember a command whose effect the next host must keep."""
         match command:
             case SetPaused(paused):
-                self._is_paused = paused
+                self._pauses_next = paused
             case SetLearningRate(learning_rate):
                 factor = rate_factor(len(self.spec.markets))
                 self._change("training", learning_rate=learning_rate / factor)
@@ -162,15 +160,17 @@ class Restarts:
                 settings = self.spec.settings
                 changed = replace(settings, checkpoints=with_rules(settings.checkpoints, rules))
                 self.spec = replace(self.spec, settings=changed)
-            case HoldCheckpoints(checkpoint_ids):
-                self._held = checkpoint_ids
+            case ForecastWith():
+                self._preview = command if command.checkpoint_ids else None
+            case RestoreCheckpoint():
+                self._preview = None
             case SetLearned(is_learned, market):
                 self._learned[market] = is_learned
 
     def remember_state(self, state: TrainerState) -> None:
         """The trainer may have paused by itself; a restarted one stays paused."""
         if state in (TrainerState.PAUSED, TrainerState.TRAINING, TrainerState.CATCHING_UP):
-            self._is_paused = state is TrainerState.PAUSED
+            self._pauses_next = state is TrainerState.PAUSED
 
     def use_device(self, device: DeviceName) -> None:
         """Make the next host on this device."""
@@ -189,13 +189,14 @@ class Restarts:
         self.misses_gpu = True
         return self._incident(IncidentKind.GPU_GONE, "The GPU no longer responds.", self._on_the_cpu(), _SLOWER)
 
-    def candle_taken(self) -> None:
-        """The host took a candle."""
-        self._candle_deaths.taken()
+    def candle_processed(self) -> None:
+        self._candle_deaths.survived()
 
     def candle_to_set_aside(self, death: HostDiedError) -> int | None:
         """The open time of the candle, if it is to blame for the death of a second host."""
-        if death.candle_ms is None or not self._candle_deaths.died_on(death.market, death.candle_ms):
+        if death.candle_ms is None or death.market is None:
+            return None
+        if not self._candle_deaths.died_on(death.market, death.candle_ms):
             return None
         self._breaker.forget()  # the first of the two; the second is not counted
         return death.candle_ms
@@ -223,7 +224,7 @@ class Restarts:
     def after(
         self, death: HostDiedError, unanswered: Sequence[TrainerCommand], *, is_explained: bool = False
     ) -> RestartDecision:
-        """What to report, and whether to make another host from `spec`.
+        """The incidents to report, and whether to make another host from `spec`.
 
         unanswered: commands that the dead host did not answer. is_explained: the cause was removed, so the death does
         not count as a crash.
@@ -231,7 +232,7 @@ class Restarts:
         is_without_device = death.cause is DeathCause.GONE or (death.cause is DeathCause.NO_DEVICE and self._has_run)
         if death.is_final and not is_without_device:
             return self.end(death, unanswered)
-        self._take_back(unanswered)
+        self._requeue(unanswered)
         is_one_too_many = not is_explained and death.cause is not DeathCause.NO_DEVICE and self._breaker.record_crash()
         if self._failed_to_start(death):
             self._failed_starts += 1
@@ -251,7 +252,7 @@ class Restarts:
 
     def end(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> RestartDecision:
         """No other host follows: the cause must be fixed first, or the run was ending anyway."""
-        self._take_back(unanswered)
+        self._requeue(unanswered)
         return RestartDecision((self._trainer_ended(death, "It was not restarted.", _REPEATED_LATER),), _failed(death))
 
     def gpu_is_back(self) -> Incident:
@@ -269,8 +270,8 @@ class Restarts:
         """Whether a lost GPU can be used again: the process in which it was lost cannot get it back."""
         return self.misses_gpu and self.spec.settings.training.host == "process"
 
-    def _take_back(self, unanswered: Sequence[TrainerCommand]) -> None:
-        """The host died before it stored these."""
+    def _requeue(self, unanswered: Sequence[TrainerCommand]) -> None:
+        """Send the incidents that the host did not store before it died to the next one."""
         self._unrecorded[:0] = [command.incident for command in unanswered if isinstance(command, RecordIncident)]
 
     def _failed_to_start(self, death: HostDiedError) -> bool:
@@ -355,6 +356,6 @@ def _failed(death: HostDiedError, why: str = "") -> TrainerFailed:
 
 
 def _unfinished(unanswered: Sequence[TrainerCommand]) -> str:
-    """Requests are not repeated: the trainer may have died of one of them."""
+    """A sentence naming the unanswered requests. They are not repeated: one may have killed the trainer."""
     asked = dict.fromkeys(_REQUESTS[type(command)] for command in unanswered if type(command) in _REQUESTS)
     return f" Not done, please repeat: {', '.join(asked)}." if asked else ""

@@ -1,11 +1,10 @@
-"""The first weights of a run that has no checkpoint yet, and what one that has leaves out."""
+"""The first weights of a run that has no checkpoint yet, and newer models that a resumed run ignores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
@@ -19,24 +18,27 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
 from core.storage.weights import CheckpointError, read_weights
-from core.training.hosting.checkpoint_keeper import CheckpointKeeper
+from core.training.hosting.checkpoint_writer import CheckpointWriter
 from core.training.hosting.pretrained import PretrainedStore, start_from_newest, take_weights
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import require_fit, unpack_learned
 from core.training.online.trainer_spec import SessionSpec, StartingPoint
 from core.training.recovery.incident_draft import IncidentDraft
 
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
 
 def start_run(
-    session: TrainingSession, keeper: CheckpointKeeper, spec: SessionSpec, db: Database
+    session: TrainingSession, writer: CheckpointWriter, spec: SessionSpec, db: Database
 ) -> Sequence[IncidentDraft]:
-    """Load the named checkpoint; else, of several markets, the model that one of them had alone, and of one market the
-    model that had it with others; else the newest pretrained model that fits; else the model stays new. Returns the
-    incidents to report. Raises StorageError."""
+    """Load the named checkpoint; else, for several markets, the model that one had alone, and for one market the model
+    that had it with others; else the newest pretrained model that fits; else the model stays new. Returns the incidents
+    to report. Raises StorageError."""
     if spec.start is not None:
         start_from_checkpoint(session, spec.start, spec.settings.model)
         return ()
-    incidents = list(_take_over(session, keeper, spec, db))
+    incidents = list(_take_over(session, writer, spec, db))
     if session.checkpoint_id is None and spec.settings.training.start_from == "newest":
         store = PretrainedStore(DataFolder(spec.root))
         taken, further = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval)
@@ -47,7 +49,7 @@ def start_run(
 
 
 def note_newer(spec: SessionSpec, db: Database, resumed: CheckpointInfo) -> Sequence[IncidentDraft]:
-    """Where a market alone continues, and a model that has it with others was saved later: say so. Raises
+    """An incident if a market continues alone, and a model that has it with others was saved later. Raises
     StorageError."""
     if spec.others or not _may_take_over(spec):
         return ()
@@ -56,20 +58,20 @@ def note_newer(spec: SessionSpec, db: Database, resumed: CheckpointInfo) -> Sequ
 
 
 def _may_take_over(spec: SessionSpec) -> bool:
-    """With a seed a run repeats, whatever was learned before."""
+    """Whether the run may take over another's model. With a seed a run repeats, whatever was learned before."""
     return not spec.new_run and spec.settings.training.seed is None
 
 
 def _take_over(
-    session: TrainingSession, keeper: CheckpointKeeper, spec: SessionSpec, db: Database
+    session: TrainingSession, writer: CheckpointWriter, spec: SessionSpec, db: Database
 ) -> Sequence[IncidentDraft]:
-    """Take the weights that were saved last of what the markets learned alone, or the market with others."""
+    """Take over the newest weights that the markets learned alone, or that the market learned with others."""
     if not _may_take_over(spec):
         return ()
     incidents: list[IncidentDraft] = []
     for run, info in _saved_elsewhere(spec, db):
         try:
-            tensors, metadata, learned_until_ms = keeper.load(info.checkpoint_id)
+            tensors, metadata, learned_until_ms = writer.load(info.checkpoint_id)
             take_weights(session.engine, tensors, metadata)
         except CheckpointError as error:
             incidents.append(_refused(str(error)))

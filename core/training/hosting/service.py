@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from core.checkpoints.retention import CHANGE
+from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.diagnosis import Diagnosis, Disease
@@ -41,7 +42,6 @@ from core.training.commands import (
     ApplyRetention,
     BrowserCommand,
     ForecastWith,
-    HoldCheckpoints,
     ObserveClose,
     RecordIncident,
     RescoreCandle,
@@ -61,14 +61,14 @@ from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
 from core.training.engine.device import prepare_thread, release_thread
 from core.training.hosting import checkpoint_incidents
-from core.training.hosting.checkpoint_keeper import RESTORE, Circumstances
+from core.training.hosting.checkpoint_writer import RESTORE, Circumstances
 from core.training.hosting.divergence_recovery import differing_settings, diverged_since, with_recovery
 from core.training.hosting.host import CandleError
 from core.training.hosting.market_statuses import MarketStatuses
 from core.training.hosting.opening import open_run, restore_newest
 from core.training.hosting.pacing import StepRate
 from core.training.hosting.preview import preview
-from core.training.hosting.record_upkeep import RecordMaintenance
+from core.training.hosting.record_maintenance import RecordMaintenance
 from core.training.hosting.run_start import note_newer, start_run
 from core.training.hosting.threads import device_with_threads
 from core.training.online.adjusting import rejection_reason, settings_in_force
@@ -94,10 +94,13 @@ class TrainingService:
     Used from one thread only: the connection and torch's thread settings belong to it.
     """
 
-    def __init__(self, spec: SessionSpec, clock: Clock) -> None:
+    def __init__(self, spec: SessionSpec, clock: Clock, on_part_done: Callable[[], None] = lambda: None) -> None:
+        """on_part_done: called while an answer is computed, each time that some of the work for it is done."""
         self._spec = spec
         self._clock = clock
-        self._state = self._state_in_status = TrainerState.STARTING
+        self._on_part_done = on_part_done
+        self._state_in_status: TrainerState | None = None
+        self._is_catching_up = self._is_stopped = False
         self._status_at_s: float | None = None
         self._step_rate = StepRate(clock)
         self._restores_seen = 0
@@ -110,9 +113,12 @@ class TrainingService:
         try:
             prepare_thread()
             self._device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
+            on_part_done()
             opened = open_run(spec, self._db, self._device, clock)
             self._spec, self._run, self._session = opened.spec, opened.run, opened.session
-            self._record, self._keeper = opened.record, opened.keeper
+            self._record, self._writer = opened.record, opened.writer
+            self._session.on_part_done = on_part_done
+            on_part_done()
             for challenger in self._session.challengers:
                 self._closing.callback(challenger.close)
             self._corrections = self._open_corrections()
@@ -120,11 +126,12 @@ class TrainingService:
             folder, rules = DataFolder(spec.root), spec.settings.record
             self._maintenance = RecordMaintenance(self._db, self._record, folder, rules, clock)
             self._opening_incidents.extend(self._maintenance.opening())
-            self._keeper.sweep_orphans()
+            on_part_done()
+            self._writer.sweep_orphans()
             self._resume()
-            self._health = self._open_health()
-            self._keeper.circumstances = self._circumstances
-            self._state = TrainerState.TRAINING  # it may be long until the next candle closes
+            doctor = GradientDoctor(self._run.run_id, self._session.engine.layers, self._settings_in_force)
+            self._health = GradientHealth(doctor, self._find_recovery)
+            self._writer.circumstances = self._circumstances
         except BaseException:
             self.close()
             raise
@@ -141,18 +148,15 @@ class TrainingService:
             run_id=self._run.run_id,
             device=self._device.label,
             step=session.step,
-            position_ms=session.market.position_ms,
-            recorded_until_ms=session.market.recorded_until_ms,
             resumed_from=session.checkpoint_id,
             parameters=session.engine.parameters,
+            markets=self._markets.resume_points(),
             layers=session.engine.layers,
             uses_gpu=self._device.torch_device.type == "cuda",
-            others=tuple((each.position_ms, each.recorded_until_ms) for each in session.markets[1:]),
-            members=self._markets.members(),
         )
-        steps, wrecked = self._record.reader.steps(WINDOW), diverged_since(self._keeper.kept(), session.checkpoint_id)
+        steps, wrecked = self._record.reader.steps(WINDOW), diverged_since(self._writer.kept(), session.checkpoint_id)
         verdict = self._health.prime(steps, session.market.scores.line_after_ms, wrecked)
-        asked_meanwhile = self._delete(self._keeper.apply_requests)
+        asked_meanwhile = self._delete(self._writer.apply_requests)
         return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
 
     def do_deferred_work(self) -> bool:
@@ -173,39 +177,44 @@ class TrainingService:
         return tuple(event for batch in self.respond(command) for event in batch.events)
 
     def respond(self, command: TrainerCommand) -> Iterator[EventBatch]:
-        """As `handle`, with what is known of a close before the training step ahead of the rest: the next piece of work
-        begins when the next batch is asked for."""
+        """Like `handle`, but the forecasts of a close come before its training step: the next piece of work begins when
+        the next batch is requested."""
         found, self._deferred_incidents = tuple(self._deferred_incidents), []
         if isinstance(command, ObserveClose):
-            forecast = self._forecast_close(command)
+            mode = command.mode_of_close(self._spec.own_mode)
+            self._is_catching_up = mode is not self._spec.own_mode
+            with self._stopping_at(command):
+                forecast = self._pausing(lambda: self._session.forecast_close(command.candles))
             yield EventBatch((*found, *forecast), is_whole=False)
-            yield EventBatch(self._learn_close(command))
+            yield EventBatch(self._learn_close(command, mode))
             return
         answer = self._control(command)
         self._markets.forget()
         yield EventBatch((*found, *answer, self.status()))
 
+    @property
+    def _state(self) -> TrainerState:
+        if self._is_stopped:
+            return TrainerState.STOPPED
+        if self._session.is_paused:
+            return TrainerState.PAUSED
+        return TrainerState.CATCHING_UP if self._is_catching_up else TrainerState.TRAINING
+
     def status(self) -> TrainerStatus:
-        """The current status of the run."""
-        session, markets = self._session, self._markets.statuses()
+        session = self._session
         self._status_at_s, self._state_in_status = self._clock.monotonic_s(), self._state
         return TrainerStatus(
             run_id=self._run.run_id,
             state=self._state,
             step=session.step,
-            candles=session.observed,
-            position_ms=session.position_ms,
+            candles=session.closes,
             steps_per_s=self._step_rate.per_s,
             last_step_at_ms=session.last_step_at_ms,
             loss=self._losses(),
-            accuracy=markets[0].accuracy,
             device=self._device.label,
             learning_rate=session.engine.rate_in_force,
             clip_norm=session.engine.clip_norm,
-            accuracy_apart=markets[0].accuracy_apart,
-            online=markets[0].online,
-            shares=markets[0].shares,
-            markets=markets,
+            markets=self._markets.statuses(),
         )
 
     def _losses(self) -> LossSummary:
@@ -219,32 +228,28 @@ class TrainingService:
         session = self._session
         if self._spec.start is not None:
             session.provenance.counts_seen = self._spec.start.counts_seen
-        info = restore_newest(session, self._keeper, self._on_refused)
+        info = restore_newest(session, self._writer, self._on_refused)
+        self._on_part_done()
         if info is not None:
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
-            self._keeper.note_resumed(session)
+            self._writer.note_resumed(session)
             drafts = note_newer(self._spec, self._db, info)
         else:
-            drafts = start_run(session, self._keeper, self._spec, self._db)
+            drafts = start_run(session, self._writer, self._spec, self._db)
         self._opening_incidents.extend(self._incident(draft) for draft in drafts)
         session.is_paused = self._spec.start is not None and not self._spec.start.learns
-        self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
+        self._opening_rescores = self._apply_corrections(_CORRECTIONS_AT_OPENING)
         session.load_record()
 
-    def _open_corrections(self) -> tuple[Corrections, ...]:
+    def _open_corrections(self) -> dict[Market, Corrections]:
         store, horizons = CandleStore(self._db), self._spec.settings.model.horizons
         markets, clock = self._session.markets, self._clock
-        return tuple(Corrections(of.record, store, of.market, horizons, of.scores, clock) for of in markets)
-
-    def _open_health(self) -> GradientHealth:
-        engine = self._session.engine
-        doctor = GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force)
-        return GradientHealth(doctor, self._find_recovery)
+        return {of.market: Corrections(of.record, store, of.market, horizons, of.scores, clock) for of in markets}
 
     def _find_recovery(self, verdict: Diagnosis, found: Divergence) -> Diagnosis:
         return with_recovery(
-            verdict, self._keeper.kept(), found, self._settings_in_force(), partial(settings_of, self._db)
+            verdict, self._writer.kept(), found, self._settings_in_force(), partial(settings_of, self._db)
         )
 
     def _circumstances(self) -> Circumstances:
@@ -257,22 +262,16 @@ class TrainingService:
     def _on_refused(self, info: CheckpointInfo, sentence: str) -> None:
         self._opening_incidents.append(self._incident(checkpoint_incidents.refused(sentence, info.step)))
 
-    def _forecast_close(self, command: ObserveClose) -> tuple[TrainerEvent, ...]:
-        own_mode, mode = self._spec.own_mode, command.mode_of_close(self._spec.own_mode)
-        if not self._session.is_paused:
-            self._state = TrainerState.TRAINING if mode is own_mode else TrainerState.CATCHING_UP
-        with self._stopping_at(command):
-            return self._pausing(lambda: self._session.forecast_close(command.candles))
-
-    def _learn_close(self, command: ObserveClose) -> tuple[TrainerEvent, ...]:
-        mode = command.mode_of_close(self._spec.own_mode)
+    def _learn_close(self, command: ObserveClose, mode: ForecastMode) -> tuple[TrainerEvent, ...]:
         with self._stopping_at(command):
             events = [*self._pausing(self._session.learn)]
-        events.extend(self._checkpoint_if_due(mode))
-        if any(each.has_more for each in self._corrections):
-            events.extend(self._take_corrections(_CORRECTIONS_AT_ONCE))
+        is_coalesced = mode is not ForecastMode.LIVE and not self._run.is_seeded
+        if self._writer.is_due(self._session, is_coalesced):
+            events.extend(self._save("periodic"))
+        if any(each.has_more for each in self._corrections.values()):
+            events.extend(self._apply_corrections(_CORRECTIONS_AT_ONCE))
         for _ in command.candles:
-            events.extend(self._maintenance.candle_taken())
+            events.extend(self._maintenance.candle_processed())
         if self._is_status_due(mode):
             events.append(self.status())
         return tuple(events)
@@ -286,24 +285,24 @@ class TrainingService:
             raise CandleError(command.candles[0].candle.open_time_ms, error, self._session.market_at_work) from error
 
     def _pausing(self, work: Callable[[], tuple[TrainerEvent, ...]]) -> tuple[TrainerEvent, ...]:
-        """Do the session's work, with the doctor's verdicts on it; where it had to pause, with a checkpoint."""
+        """Do the session's work, with the doctor's verdicts on it; with a checkpoint if it had to pause."""
         was_paused = self._session.is_paused
         events = work()
         events = (*events, *self._after_steps(events))
         has_paused = self._session.is_paused and not was_paused
-        return (*events, *self._set_paused(True)) if has_paused else events
+        return (*events, *self._save("pause")) if has_paused else events
 
     def _after_steps(self, events: Sequence[TrainerEvent]) -> Sequence[TrainerEvent]:
         """The doctor's verdicts on the steps among the events."""
         steps = [event for event in events if isinstance(event, StepDone)]
         restores_before, self._restores_seen = self._restores_seen, self._session.ladder.known_good.restores
-        went_back = self._restores_seen > restores_before
+        has_rolled_back = self._restores_seen > restores_before
         if steps:
             self._step_rate.step_done()
-        if not steps and not went_back:
+        if not steps and not has_rolled_back:
             return ()
         findings: list[TrainerEvent] = []
-        for verdict in self._health.observe(steps, went_back):
+        for verdict in self._health.observe(steps, has_rolled_back):
             draft = self._health.incident(verdict)
             findings += [verdict] if draft is None else [verdict, self._incident(draft)]
         self._session.reference_model.is_diverged = self._health.newest is Disease.DIVERGED
@@ -313,10 +312,6 @@ class TrainingService:
         if mode is ForecastMode.LIVE or self._status_at_s is None or self._state is not self._state_in_status:
             return True
         return self._clock.monotonic_s() - self._status_at_s >= _STATUS_EVERY_S
-
-    def _checkpoint_if_due(self, mode: ForecastMode) -> Sequence[TrainerEvent]:
-        is_coalesced = mode is not ForecastMode.LIVE and not self._run.is_seeded
-        return self._save("periodic") if self._keeper.is_due(self._session, is_coalesced) else ()
 
     def _control(self, command: TrainerCommand) -> Sequence[TrainerEvent]:
         match command:
@@ -330,7 +325,7 @@ class TrainingService:
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id, set_back):
                 return self._restore(checkpoint_id, {change.name for change in set_back})
-            case ApplyDeletions() | ForecastWith() | ApplyRetention() | HoldCheckpoints():
+            case ApplyDeletions() | ForecastWith() | ApplyRetention():
                 return self._on_browser_command(command)
             case RecordIncident(incident):
                 with self._record.write():
@@ -338,7 +333,7 @@ class TrainingService:
             case RescoreCandle() | SetLearned():
                 return self._on_market_command(command)
             case StopSession():
-                self._state = TrainerState.STOPPED
+                self._is_stopped = True
                 return self._save(EXIT)
             case _:
                 raise TypeError(f"no such command: {command}")
@@ -347,18 +342,21 @@ class TrainingService:
     def _on_market_command(self, command: RescoreCandle | SetLearned) -> tuple[TrainerEvent, ...]:
         if isinstance(command, SetLearned):
             with self._record.write():
-                self._session.markets[command.market].set_learned(command.is_learned)
+                self._session.of_market(command.market).set_learned(command.is_learned)
             return ()
         rescored = self._corrections[command.market].rescore(command.open_time_ms)
         if rescored:
-            self._keeper.note_rescored()
-        return (*rescored, *self._take_corrections(_CORRECTIONS_AT_ONCE))
+            self._writer.note_rescored()
+        return (*rescored, *self._apply_corrections(_CORRECTIONS_AT_ONCE))
 
-    def _take_corrections(self, most: int) -> tuple[TrainerEvent, ...]:
-        rescored = tuple(event for each in self._corrections for event in each.take(most))
+    def _apply_corrections(self, most: int) -> tuple[TrainerEvent, ...]:
+        rescored: list[TrainerEvent] = []
+        for each in self._corrections.values():
+            rescored += each.apply(most)
+            self._on_part_done()
         if rescored:
-            self._keeper.note_rescored()
-        return rescored
+            self._writer.note_rescored()
+        return tuple(rescored)
 
     def _change_setting(self, command: SetLearningRate | SetClipNorm | SetDuty) -> Sequence[TrainerEvent]:
         """Change a setting. A checkpoint comes first, to restore if the change turns out badly."""
@@ -375,16 +373,15 @@ class TrainingService:
         return (*saved, self._health.forget())
 
     def _set_paused(self, paused: bool) -> Sequence[TrainerEvent]:
-        if paused:
-            self._session.is_paused = True
-        else:
+        if not paused:
             self._session.resume()
-        self._state = TrainerState.PAUSED if paused else TrainerState.TRAINING
-        return self._save("pause") if paused else ()
+            return ()
+        self._session.is_paused = True
+        return self._save("pause")
 
     def _save(self, reason: str) -> Sequence[TrainerEvent]:
         try:
-            changed = self._keeper.save(self._session, reason)
+            changed = self._writer.save(self._session, reason)
         except CheckpointError as error:
             return (self._incident(checkpoint_incidents.not_written(str(error))),)
         return () if changed is None else (changed,)
@@ -393,10 +390,11 @@ class TrainingService:
         """set_back: the names of the settings that were set back with it."""
         rate = self._session.engine.rate_in_force
         try:
-            tensors, metadata, learned_until_ms = self._keeper.load(checkpoint_id)
+            tensors, metadata, learned_until_ms = self._writer.load(checkpoint_id)
             unpack_learned(self._session, tensors, metadata)
         except CheckpointError as error:
             return (self._incident(checkpoint_incidents.restore_refused(str(error))),)
+        self._writer.previewed = frozenset()
         self._session.note_new_weights(checkpoint_id, learned_until_ms)
         verdict = self._health.forget(is_other_model=True)
         now = self._session.engine
@@ -404,22 +402,23 @@ class TrainingService:
         if now.rate_in_force != rate:  # the checkpoint's rate replaces the one that rollbacks had lowered
             set_back = {*set_back, "learning_rate"}
         shown = {name: value for name, value in values.items() if name in set_back}
-        info = self._keeper.info(checkpoint_id)
+        info = self._writer.info(checkpoint_id)
         left = differing_settings(info, self._settings_in_force(), partial(settings_of, self._db), set_back)
         done = self._incident(checkpoint_incidents.restored(metadata["step"], shown, left))
         return done, verdict, *self._save(RESTORE)
 
     def _on_browser_command(self, command: BrowserCommand) -> Sequence[TrainerEvent]:
-        if isinstance(command, HoldCheckpoints):
-            self._keeper.held_open = frozenset(command.checkpoint_ids)
-            return ()
         if isinstance(command, ApplyDeletions):
-            return self._delete(self._keeper.apply_requests)
+            return self._delete(self._writer.apply_requests)
         if isinstance(command, ApplyRetention):
-            self._keeper.apply_retention(command.rules)
-            return self._delete(self._keeper.clean_up) if command.at_once else ()
-        market, settings = self._session.markets[command.market], self._spec.settings
-        return [preview(self._session, market, self._keeper, settings, id_) for id_ in command.checkpoint_ids]
+            self._writer.apply_retention(command.rules)
+            return self._delete(self._writer.clean_up) if command.at_once else ()
+        self._writer.previewed = frozenset(command.checkpoint_ids)
+        settings, of_market = self._spec.settings, self._session.of_market
+        return [
+            preview(self._session, of_market(command.market), self._writer, settings, id_)
+            for id_ in command.checkpoint_ids
+        ]
 
     def _delete(self, delete: Callable[[set[str]], tuple[str, ...]]) -> Sequence[TrainerEvent]:
         in_use = {self._session.checkpoint_id} if self._session.checkpoint_id else set()

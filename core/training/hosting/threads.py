@@ -56,7 +56,7 @@ def device_with_threads(settings: Settings, cache: Path, clock: Clock) -> Device
 
 
 def fastest(candidates: list[int], seconds_of: Callable[[int], float]) -> int:
-    """The first of ascending counts that no larger one beats by enough; stops at the first loss."""
+    """The best count; a larger one must be clearly faster. Stops at the first slower one."""
     best, best_s = candidates[0], seconds_of(candidates[0])
     for count in candidates[1:]:
         seconds = seconds_of(count)

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import NoReturn
@@ -24,14 +25,20 @@ from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.exit_reasons import EXIT_ERROR, EXIT_GONE, EXIT_STICKY, DeathCause
 
 _NICENESS = 5
+_SIGN_EVERY_S = 1.0
 _PAUSE_S = 0.02
-"""After this long without a command, deferred work is done."""
+"""Time without a command after which deferred work is done."""
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _LEFT_TO_THE_PARENT = ("SIGINT", "SIGTERM", "SIGHUP")
 """A terminal and a service manager send these to the whole group: the parent requests a last checkpoint, then closes
 the pipe. A child that must end for another reason is killed."""
 _IMMEDIATE_EXIT = {DeathCause.STICKY: EXIT_STICKY, DeathCause.GONE: EXIT_GONE}
-"""After these, any further use of the device hangs or aborts: freeing tensors, the interpreter's exit."""
+"""Causes after which any further use of the device hangs or aborts: freeing tensors, the interpreter's exit."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartDone:
+    """Sent between answers, at most once a second: part of the work for the next one is done."""
 
 
 @contextlib.contextmanager
@@ -50,7 +57,7 @@ def signals_held() -> Iterator[None]:
 
 def run_trainer(spec: SessionSpec, pipe: Connection) -> None:
     """The entry point of the process."""
-    serve(spec, pipe, _prepare_process(spec).keep_small)
+    serve(spec, pipe, _prepare_process(spec).limit_size)
 
 
 def serve(
@@ -71,7 +78,17 @@ def serve(
 def _answer(spec: SessionSpec, pipe: Connection, after_answer: Callable[[], None]) -> None:
     from core.training.hosting.service import TrainingService  # noqa: PLC0415 - after the thread counts are set
 
-    service = TrainingService(spec, SystemClock())
+    clock = SystemClock()
+    sent_s = clock.monotonic_s()
+
+    def on_part_done() -> None:
+        nonlocal sent_s
+        if clock.monotonic_s() - sent_s >= _SIGN_EVERY_S:
+            pipe.send(PartDone())
+            sent_s = clock.monotonic_s()
+
+    pipe.send(PartDone())  # torch is imported
+    service = TrainingService(spec, clock, on_part_done)
     try:
         pipe.send(EventBatch(service.opening_events()))
         while True:
@@ -97,13 +114,13 @@ def _report_and_exit(error: Exception, pipe: Connection, exit_now: Callable[[int
 
 
 def _left_to_the_parent() -> list[signal.Signals]:
-    """As many of them as the platform has."""
+    """The signals left to the parent, if the platform has them."""
     return [getattr(signal, name) for name in _LEFT_TO_THE_PARENT if hasattr(signal, name)]
 
 
 def _prepare_process(spec: SessionSpec) -> StderrFile:
-    """Before torch and NumPy are imported: one thread each, signals left to the parent, lower priority than the
-    chart."""
+    """Prepare the process before torch and NumPy are imported: one thread each, signals left to the parent, lower
+    priority than the chart."""
     for name in _THREAD_COUNTS:
         os.environ[name] = "1"
     for number in _left_to_the_parent():

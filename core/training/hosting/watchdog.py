@@ -9,10 +9,10 @@ from collections import deque
 from core.domain.clock import Clock
 
 _FIRST_ANSWER_S = 120.0
-"""Importing torch, opening the database and restoring a checkpoint come before the first answer."""
+"""Time limit of each part of a start: importing torch, opening the database, restoring a checkpoint."""
 _TIMES_USUAL = 20.0
 _FEWEST_FOR_USUAL = 100
-"""With fewer answers, one slow answer (such as the first step's) would set the usual time."""
+"""Answers needed: among fewer, one slow answer (such as the first step's) would set the usual time."""
 _TIMES_SLOW = 3.0
 """A slow answer may be repeated and slower; a hang must still be noticed soon."""
 _ANSWERS_REMEMBERED = 256
@@ -20,7 +20,7 @@ _SLACK_S = 1.0
 
 
 class Watchdog:
-    """Notified of each request, each answer, and each poll without an answer.
+    """Notified of each request, each answer or part of the work for one, and each poll.
 
     Only time spent polling counts as silence. A suspended machine, a stopped parent, or a stopped group of processes is
     silent too, but the trainer is not to blame for that.
@@ -41,7 +41,8 @@ class Watchdog:
         if not self._has_answered:
             return max(_FIRST_ANSWER_S, self._hang_s)
         times_s = self._answer_times_s
-        return max(self._hang_s, _TIMES_USUAL * _usual(times_s), _TIMES_SLOW * max(times_s, default=0.0))
+        usual_s = statistics.median(times_s) if len(times_s) >= _FEWEST_FOR_USUAL else 0.0
+        return max(self._hang_s, _TIMES_USUAL * usual_s, _TIMES_SLOW * max(times_s, default=0.0))
 
     @property
     def left_s(self) -> float:
@@ -65,19 +66,18 @@ class Watchdog:
             self.silence_s += min(now_s - self._polled_at_s, waited_s + _SLACK_S)
         self._polled_at_s = now_s
 
-    def answered(self, *, is_whole: bool = True) -> None:
-        """An answer arrived, or a part of one. Call `polled` first."""
+    def part_done(self) -> None:
+        """Part of the work for an answer is done: a busy trainer is slow, and no hang. Call `polled` first."""
         if self._has_answered:
             self._answer_times_s.append(self.silence_s)
+        self._reset_silence()
+
+    def answered(self, *, is_whole: bool = True) -> None:
+        """An answer arrived, or a part of one. Call `polled` first."""
+        self.part_done()
         self._has_answered = True
         self._owed = max(self._owed - is_whole, 0)
-        self._reset_silence()
 
     def _reset_silence(self) -> None:
         self.silence_s = 0.0
         self._polled_at_s = self._clock.monotonic_s()
-
-
-def _usual(times_s: deque[float]) -> float:
-    """The median of enough answer times, else 0."""
-    return statistics.median(times_s) if len(times_s) >= _FEWEST_FOR_USUAL else 0.0

@@ -1,7 +1,7 @@
-"""A challenger: a further model that forecasts beside the main one, on the same candles, and is judged like it.
+"""A challenger: a further model that forecasts the same candles as the main one, and is judged like it.
 
 Whatever it does, the main model, the baselines and the forecast without challengers stay as in a run without them:
-`GuardedChallenger` sees to that. Kinds: a torch module that is trained here (`TorchChallenger`), a process
+`GuardedChallenger` ensures that. Kinds: a torch module that is trained here (`TorchChallenger`), a process
 (`ProcessChallenger` in `core.training.hosting.challengers`).
 """
 
@@ -29,44 +29,44 @@ _FORECAST, _STEP = 0, 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarketInputs:
-    """What is known of a market at the close of its newest candle; a challenger's own copy. T context, F features, H
+    """The inputs of a market at the close of its newest candle; a challenger's own copy. T context, F features, H
     horizons, Q quantities, L levels."""
 
     market: int
     """Its place among the markets of the run."""
     open_time_ms: int
-    """Of the newest candle."""
+    """The opening time of the newest candle."""
     features: NDArray[np.float32]
-    """[T, F], those of the other markets last; see `core.forecast.history`."""
+    """[T, F], the other markets' last; see `core.forecast.history`."""
     is_real: NDArray[np.bool_]
     """[T]; False is padding on the left."""
     without_model: FloatArray
-    """Normalised quantiles [H, Q, L] that are forecast without any model: what a torch model corrects."""
+    """Normalised quantiles [H, Q, L] forecast without any model, which a torch model corrects."""
     factor: FloatArray
     """[H, Q]. A quantile in natural units is `offset + factor * normalised`."""
     offset: FloatArray
 
 
 class UnusableError(Exception):
-    """Raised by a challenger that will give nothing more in this session: it is suspended at once."""
+    """Raised by a challenger that cannot forecast any more in this session: it is suspended at once."""
 
 
 class Challenger:
-    """One further model. What it raises, and answers that are of another shape or not finite, count as its failures.
+    """One further model. Its exceptions, and answers of another shape or not finite, count as its failures.
 
-    At each close: `observe`, then `forecast`, then `learn` if a training step is due. What a kind does not need does
-    nothing.
+    At each close: `observe`, then `forecast`, then `learn` if a training step is due. Methods that a kind does not need
+    do nothing.
     """
 
     name: str
-    """In tables and checkpoints; unique in a run."""
+    """Its name in tables and checkpoints; unique in a run."""
 
     def observe(self, closed: Sequence[MarketCandle]) -> None:
-        """Take the candles that have just closed, of one opening time, each with the place of its market."""
+        """Append the candles that have just closed, of one opening time."""
 
     def forecast(self, markets: Sequence[MarketInputs]) -> Sequence[FloatArray | None]:
-        """Of each market the normalised quantiles [H, Q, L] of the next candles. None: it has none yet, which is no
-        failure; the forecast without any model takes its place."""
+        """The normalised quantiles [H, Q, L] of the next candles, for each market. None: not ready yet, which is no
+        failure; the forecast without any model replaces it."""
         raise NotImplementedError
 
     def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
@@ -76,11 +76,11 @@ class Challenger:
         """
 
     def compare(self, own: FloatArray, without_model: FloatArray) -> None:
-        """Take losses [K] on the newest candles: of its forecasts, and of those without any model, each for a
-        horizon and quantity; NaN where there is none."""
+        """Take losses [K] on the newest candles: its forecasts', and those without any model, each for a horizon and
+        quantity; NaN if unknown."""
 
     def tensors(self) -> dict[str, Tensor]:
-        """With `scalars` all that it needs to continue, for a checkpoint. Themselves, not copies."""
+        """The tensors that, with `scalars`, it needs to continue, for a checkpoint. Not copies."""
         return {}
 
     def scalars(self) -> dict[str, Any]:
@@ -88,10 +88,10 @@ class Challenger:
         return {}
 
     def restore(self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any]) -> None:
-        """Continue from such a state, which may be of another version of it: raise then, in a sentence."""
+        """Continue from such a state. If it is of another version, raise an error with a sentence."""
 
-    def take_incidents(self) -> Sequence[IncidentDraft]:
-        """What it has to report since the last call, beside its failures."""
+    def pop_incidents(self) -> Sequence[IncidentDraft]:
+        """Incidents since the last call, besides its failures."""
         return ()
 
     def resume(self) -> None:

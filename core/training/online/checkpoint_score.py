@@ -1,4 +1,4 @@
-"""The score saved with a checkpoint: that of its model, over candles that it forecast before they closed."""
+"""The score saved with a checkpoint: its model's, over candles that it forecast before they closed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from core.forecast.history import History
 from core.forecast.score import pinball
 from core.storage.records import StoredScore
 from core.training.engine.engine import TrainingEngine
-from core.training.online.ledger import CheckpointScores, ScoreLedger, skill_of_both
+from core.training.online.score_ledger import CheckpointScores, ScoreLedger, skill_of_both
 from core.training.recovery.failure import survivable_failure
 
 _NOW = 100
 """Number of the newest scored candles that the current weights forecast again."""
 _FEWEST_NOW = 30
-"""Of each market, if there are several."""
+"""The fewest candles of each market, if there are several."""
 _SCORED = [Quantity.CLOSE, Quantity.RANGE]
 
 
@@ -47,7 +47,7 @@ def hits_together(markets: Sequence[ScoreLedger]) -> tuple[float | None, float |
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """Of those known."""
+    """The mean of the known ones."""
     known = [value for value in values if value is not None]
     return statistics.fmean(known) if known else None
 
@@ -55,7 +55,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 def score_checkpoint(
     ledger: ScoreLedger, history: History, engine: TrainingEngine, context: int, newest: int = _NOW
 ) -> CheckpointScores:
-    """The ledger's scores, with the model's lowered to what its current weights would get, if that is less.
+    """The ledger's scores, with the model's lowered to its current weights' score, if that is less.
 
     The newest scores are mostly of older weights, so a model that diverged in its last steps would still have good
     ones. The current weights have learned from these candles, which flatters them, so their result can only lower the
@@ -74,7 +74,7 @@ def score_checkpoint(
 
 
 def _skill_now(scores: list[StoredScore], history: History, engine: TrainingEngine, context: int) -> Estimate:
-    """Raises what the model raises, and ArithmeticError if a forecast is not finite."""
+    """Raises the model's errors, and ArithmeticError if a forecast is not finite."""
     origins = np.searchsorted(history.open_time_ms, [score.origin_open_time_ms for score in scores])
     is_kept = np.array([score.origin_open_time_ms >= int(history.open_time_ms[0]) for score in scores], dtype=np.bool_)
     kept = [score for score, keeps in zip(scores, is_kept, strict=True) if keeps]

@@ -1,6 +1,6 @@
 """Scores forecasts again when their target candle was corrected later. Nothing is learned from it.
 
-A correction is stored before the trainer is notified (`core.storage.migrations`, candle_corrections), and each run
+A correction is stored before the trainer is notified (`core.storage.schema`, candle_corrections), and each run
 stores how far it has processed them. Corrections that arrived while no trainer ran, or whose command was lost with a
 host that died, are processed at the next start.
 """
@@ -8,7 +8,6 @@ host that died, are processed at the next start.
 from __future__ import annotations
 
 import logging
-import math
 from operator import attrgetter
 
 import numpy as np
@@ -17,12 +16,11 @@ from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.events import ForecastScored
 from core.domain.quantities import QUANTITIES, FloatArray, Quantity
-from core.forecast.history import shape_of
+from core.forecast.panel import shapes_of
 from core.storage.candles import CandleStore
 from core.storage.record_writer import TrainingRecord
-from core.storage.records import StoredScore
-from core.training.online.issued_forecast import Outcome, losses_of, score, stored_forecast
-from core.training.online.ledger import ScoreLedger
+from core.training.online.issued_forecast import Outcome, Target, score, stored_forecast
+from core.training.online.score_ledger import ScoreLedger
 
 _outcome_of = attrgetter(
     "loss",
@@ -36,10 +34,11 @@ _outcome_of = attrgetter(
     "direction_hit",
     "overlap",
     "reference_overlap",
+    "body_loss",
+    "upper_wick_loss",
+    "lower_wick_loss",
 )
-"""The fields of a score that depend on the candle."""
-_newer_fields = attrgetter("body_loss", "upper_wick_loss", "lower_wick_loss")
-"""The same, for fields that older scores do not have (None)."""
+"""The fields of a score that depend on the candle, except those unknown for a corrected candle."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -64,15 +63,19 @@ class Corrections:
         self.has_more = True
         """Whether there may be corrections left to process."""
 
-    def take(self, most: int) -> tuple[ForecastScored, ...]:
+    def apply(self, most: int) -> tuple[ForecastScored, ...]:
         """Process the oldest pending corrections, at most this many. Raises StorageError."""
         reader = self._record.reader
         newest = reader.newest_correction()  # first: later ones wait for the next call
         rows = reader.corrections(most)
         self.has_more = len(rows) == most
-        events = tuple(event for open_time_ms in _unique(rows) for event in self.rescore(open_time_ms))
+        events = tuple(
+            event
+            for open_time_ms in dict.fromkeys(opened_ms for _, opened_ms in rows)
+            for event in self.rescore(open_time_ms)
+        )
         with self._record.write():
-            self._record.take_corrections(rows[-1][0] if self.has_more else newest)
+            self._record.acknowledge_corrections(rows[-1][0] if self.has_more else newest)
         return events
 
     def rescore(self, open_time_ms: int) -> tuple[ForecastScored, ...]:
@@ -108,29 +111,17 @@ class Corrections:
         forecast = stored_forecast(reader, before.origin_open_time_ms, self._market.interval)
         if forecast is None or forecast.horizons < horizon:
             return None  # its score stays unchanged
-        natural = natural_of(candle, forecast.origin_close)
-        outcome = score(
+        target = Target(  # the other experts' forecasts are no longer stored: their losses stay unknown
             forecast,
             horizon,
             candle,
-            natural,
-            losses_of([forecast.quantiles], [horizon], natural[None])[:, 0],
-            all_losses=None,  # the other experts' forecasts are no longer stored: their losses stay unknown
-            after_gap=before.after_gap,
-            run_id=reader.run_id,
-            now_ms=self._clock.now_ms(),
+            natural_of(candle, forecast.origin_close),
+            before.after_gap,
+            reader.run_id,
             version=reader.newest_version(candle.open_time_ms, horizon) + 1,
         )
-        return None if _is_unchanged(outcome.score, before) else outcome
-
-
-def _unique(rows: list[tuple[int, int]]) -> list[int]:
-    return list(dict.fromkeys(open_time_ms for _, open_time_ms in rows))
-
-
-def _is_unchanged(score: StoredScore, before: StoredScore) -> bool:
-    since = zip(_newer_fields(score), _newer_fields(before), strict=True)
-    return _outcome_of(score) == _outcome_of(before) and all(was in (None, now) for now, was in since)
+        (outcome,) = score([target], self._clock.now_ms())
+        return None if _outcome_of(outcome.score) == _outcome_of(before) else outcome
 
 
 def natural_of(candle: Candle, origin_close: float) -> FloatArray:
@@ -138,9 +129,9 @@ def natural_of(candle: Candle, origin_close: float) -> FloatArray:
 
     The volume's is NaN, since the volumes of that time are no longer known; its loss is not stored again.
     """
-    shape = shape_of(candle)
+    shape = {name: float(of_candle) for name, (of_candle,) in shapes_of([candle]).items()}
     natural = np.full(QUANTITIES, np.nan)
-    natural[Quantity.CLOSE] = shape["log_close"] - math.log(origin_close)
+    natural[Quantity.CLOSE] = shape["log_close"] - float(np.log(origin_close))
     natural[Quantity.BODY] = shape["body"]
     natural[Quantity.UPPER_WICK] = shape["upper_wick"]
     natural[Quantity.LOWER_WICK] = shape["lower_wick"]

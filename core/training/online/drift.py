@@ -1,7 +1,8 @@
 """Whether the loss of forecasts has risen for longer than chance explains: Page's test on its logarithm.
 
 Source: Page, Continuous inspection schemes (1954), as a cumulative sum of log-likelihood ratios; Hinkley, Inference
-about the change-point from cumulative sum tests (1971), for where the change began. On the logarithm, because losses
+about the change-point from cumulative sum tests (1971), for the beginning of the change. On the logarithm, because
+losses
 are skewed: one candle with a hundredfold loss counts as one candle, and doubling is the same rise at any level.
 
 `DriftWatch` answers a rise as chosen in the settings.
@@ -23,7 +24,7 @@ _RISE = math.log(1.5)
 """The rise of the log loss that the test is most sensitive to: by half. Half of that, by 22 %, is not reported."""
 _THRESHOLD = 20.0
 """The required evidence, as a logarithm. Simulated over 600,000 candles each: no false alarm on independent
-losses, gamma or log-normal, and one in 500,000 where the log loss has an autocorrelation of 0.3, as real ones have."""
+losses, gamma or log-normal, and one in 500,000 if the log loss has an autocorrelation of 0.3, like real losses."""
 _WARM_UP = 200
 """Losses needed before the usual level is known well enough to compare others with it."""
 _MEMORY = 2_000
@@ -35,7 +36,7 @@ _SMALLEST_LOSS = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """What the detector found. Losses are geometric means."""
+    """A rise found by the detector. Losses are geometric means."""
 
     candles: int
     """How many of the newest losses were higher."""
@@ -49,7 +50,7 @@ class DriftDetector:
     def __init__(self) -> None:
         self._count = 0
         self._mean = 0.0
-        """Of the log loss."""
+        """The mean of the log loss."""
         self._variance = 0.0
         self._evidence = 0.0
         self._risen = 0
@@ -57,7 +58,7 @@ class DriftDetector:
         self._risen_sum = 0.0
 
     def observe(self, loss: float) -> Rise | None:
-        """Take the next loss; non-finite ones are ignored. Returns a rise as soon as it is certain."""
+        """Append the next loss; non-finite ones are ignored. Returns a rise as soon as it is certain."""
         if not math.isfinite(loss):
             return None
         log_loss = math.log(max(loss, _SMALLEST_LOSS))
@@ -96,18 +97,15 @@ class DriftDetector:
             "evidence": [self._evidence, self._risen, self._risen_sum],
         }
 
-    def restore(self, state: dict[str, Any] | None) -> None:
-        """Continue from what `state` returned, or from None as a new detector."""
-        self._begin()
-        if state is None:
-            return
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from the result of `state`."""
         count, self._mean, self._variance = state["usual"]
         self._evidence, risen, self._risen_sum = state["evidence"]
         self._count, self._risen = int(count), int(risen)
 
 
 class DriftWatch(DriftDetector):
-    """Answers what it finds. answer: see `OnlineSettings.drift`."""
+    """Responds to drift. answer: see `OnlineSettings.drift`."""
 
     def __init__(self, answer: str, engine: TrainingEngine) -> None:
         super().__init__()
@@ -115,7 +113,7 @@ class DriftWatch(DriftDetector):
         self._engine = engine
 
     def observe(self, loss: float) -> Rise | None:
-        """Take the loss of the newest forecast, before learning from its candle."""
+        """Append the loss of the newest forecast, before learning from its candle."""
         return None if self._answer == "off" else super().observe(loss)
 
     def answer(self, *, is_learned: bool, is_paused: bool) -> str:

@@ -1,4 +1,4 @@
-"""Evidence for a run's skill: losses summed in blocks, which give verdicts that are valid at every moment.
+"""Evidence for a run's skill: losses summed in blocks, for verdicts that are valid at every moment.
 
 The sums of a full block are stored once and never change: a verdict depends on the original scores, even after they
 were thinned or corrected. No torch.
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from core.domain.events import Estimate, ForecastMode, OnlineGain
 from core.domain.quantities import FloatArray, Quantity
-from core.forecast.confidence import BLOCK, ratio_sequence
+from core.forecast.confidence import ratio_sequence
 from core.forecast.experts import NO_CHALLENGERS, ExpertList, unpack_losses
-from core.storage.evidence import COMBINATION, ONLINE, OWN, EvidenceBlock, expert_kind
+from core.forecast.sample_sizes import BLOCK
+from core.storage.evidence_blocks import COMBINATION, ONLINE, OWN, EvidenceBlock, expert_kind
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 
@@ -32,7 +33,7 @@ class SkillEvidence:
         self._blocks: list[FloatArray] = []
         self._open: list[tuple[int, FloatArray]] = []
         """Candles that are in no full block yet, with their targets."""
-        self._taken_until_ms: int | None = None
+        self._counted_until_ms: int | None = None
         self._new: list[EvidenceBlock] = []
         self._known: dict[int, tuple[Estimate, Estimate, Estimate]] = {}
         """Cache of `gains` until the next candle: they are read several times a second."""
@@ -42,10 +43,10 @@ class SkillEvidence:
         return len(self._blocks) * BLOCK + len(self._open)
 
     def add(self, target_open_time_ms: int, losses: FloatArray) -> None:
-        """Take the next candle's [3, 2], in time order; a repeated candle changes nothing."""
-        if self._taken_until_ms is not None and target_open_time_ms <= self._taken_until_ms:
+        """Append the next candle's losses [3, 2], in time order; a repeated candle changes nothing."""
+        if self._counted_until_ms is not None and target_open_time_ms <= self._counted_until_ms:
             return
-        self._taken_until_ms = target_open_time_ms
+        self._counted_until_ms = target_open_time_ms
         self._known.clear()
         self._open.append((target_open_time_ms, losses))
         if len(self._open) < BLOCK:
@@ -61,12 +62,12 @@ class SkillEvidence:
         for place in places:
             self._open[place : place + 1] = [] if losses is None else [(target_open_time_ms, losses)]
 
-    def take(self, blocks: Iterable[EvidenceBlock]) -> None:
+    def load(self, blocks: Iterable[EvidenceBlock]) -> None:
         """Start with stored blocks of this kind, in order."""
         for block in blocks:
             self._close(block.sums, block.last_target_ms)
 
-    def take_new(self) -> list[EvidenceBlock]:
+    def pop_new(self) -> list[EvidenceBlock]:
         """Blocks that became full since the last call, to be stored."""
         new, self._new = self._new, []
         return new
@@ -74,11 +75,11 @@ class SkillEvidence:
     def _close(self, sums: FloatArray, until_ms: int) -> None:
         self._blocks.append(sums)
         self._known.clear()
-        self._open, self._taken_until_ms = [], until_ms
+        self._open, self._counted_until_ms = [], until_ms
 
     def gains(self, against: int) -> tuple[Estimate, Estimate, Estimate]:
-        """By how much the first row's losses are lower than another's, as a share of the last row's: both equally,
-        close, range."""
+        """How much less the first row loses than row `against`, as a share of the last row's loss: both equally, close,
+        range."""
         if against not in self._known:
             self._known[against] = self._gains(against)
         return self._known[against]
@@ -99,8 +100,8 @@ class SkillEvidence:
 
 
 class ExpertEvidence:
-    """For each expert alone, and for their combination: what it lost and hit on the run's own one-step scores, which
-    are taken in time order. The leaderboard reads the blocks (`core.evaluation.leaderboard`).
+    """Losses and hits of each expert alone, and of their combination, on the run's own one-step scores, which are taken
+    in time order. The leaderboard reads the blocks (`core.evaluation.leaderboard`).
 
     All kinds have the same candles in a block, so that any two can be compared.
     """
@@ -108,18 +109,19 @@ class ExpertEvidence:
     def __init__(self, experts: ExpertList = NO_CHALLENGERS) -> None:
         self._rows = len(experts.loss_rows)
         self._next_number = dict.fromkeys((COMBINATION, *map(expert_kind, experts.loss_rows[1:])), 0)
-        """By kind: of the combination, of each expert, and of the combination without challengers if there are any."""
+        """The next block's number by kind: the combination, each expert, and the combination without challengers, if
+        any."""
         self._open: list[tuple[int, FloatArray]] = []
         """Candles that are in no full block yet: their targets, and the numbers [kind, 3, 2] of each (`ExpertSums`)."""
-        self._taken_until_ms: int | None = None
+        self._counted_until_ms: int | None = None
         self._new: list[EvidenceBlock] = []
         self._not_stored: list[tuple[int, FloatArray]] = []
         """The candles of those."""
         self._restored_hits: dict[int, FloatArray] = {}
-        """By target."""
+        """Hits by target."""
 
     def open_hits(self) -> dict[str, NDArray[np.generic]]:
-        """For a checkpoint, which `restore_hits` reads: the record has no hits of single candles."""
+        """Hits for a checkpoint, read by `restore_hits`: the record has no hits of single candles."""
         candles = [*self._not_stored, *self._open]
         hits = [numbers[1:, 1:] for _, numbers in candles]
         return {
@@ -128,8 +130,8 @@ class ExpertEvidence:
         }
 
     def restore_hits(self, state: Mapping[str, NDArray[np.generic]]) -> None:
-        """What `open_hits` gave, before `resume`. Empty, as in older checkpoints: not known."""
-        if state and state["hits"].shape[1:] == (self._rows - 1, 2, 2):
+        """Restore the result of `open_hits`, before `resume`."""
+        if state["hits"].shape[1:] == (self._rows - 1, 2, 2):
             targets, hits = state["target_open_time_ms"].tolist(), state["hits"].astype(np.float64)
             self._restored_hits = dict(zip(targets, hits, strict=True))
 
@@ -138,8 +140,8 @@ class ExpertEvidence:
         losses are still stored. Raises StorageError."""
         last = reader.last_expert_blocks(until_ms)
         self._next_number |= {kind: number + 1 for kind, (number, _) in last.items()}
-        self._taken_until_ms = max((target_ms for _, target_ms in last.values()), default=None)
-        after_ms = self._taken_until_ms
+        self._counted_until_ms = max((target_ms for _, target_ms in last.values()), default=None)
+        after_ms = self._counted_until_ms
         scores = (
             reader.scores_with_losses(until_ms) if after_ms is None else reader.scores_between(after_ms + 1, until_ms)
         )
@@ -150,25 +152,25 @@ class ExpertEvidence:
     def add(self, score: StoredScore, hits: FloatArray | None) -> None:
         """Take the next score; a repeated one changes nothing, nor does one without the experts' losses.
 
-        hits [kinds but the first, 2, 2]: see `core.forecast.score.close_hits`; None where not known.
+        hits [kinds but the first, 2, 2]: see `core.forecast.score.close_hits`; None if unknown.
         """
         target_ms, losses = score.target_open_time_ms, unpack_losses(score.expert_losses)
         if (
             losses is None
             or len(losses) != self._rows
-            or (self._taken_until_ms is not None and target_ms <= self._taken_until_ms)
+            or (self._counted_until_ms is not None and target_ms <= self._counted_until_ms)
         ):
             return
-        self._taken_until_ms = target_ms
+        self._counted_until_ms = target_ms
         self._open.append((target_ms, _numbers(score, losses, hits)))
         if len(self._open) == BLOCK:
             self._close(target_ms)
 
     def remove(self, target_open_time_ms: int) -> None:
-        """A candle was corrected: what the experts would have lost on it now is not known. A full block stays."""
+        """Remove a corrected candle: the experts' losses on it are unknown now. A full block stays."""
         self._open = [each for each in self._open if each[0] != target_open_time_ms]
 
-    def take_new(self) -> list[EvidenceBlock]:
+    def pop_new(self) -> list[EvidenceBlock]:
         """Blocks that became full since the last call, to be stored."""
         new, self._new, self._not_stored = self._new, [], []
         return new
@@ -218,13 +220,13 @@ class RunEvidence:
         self._online.replace(score.target_open_time_ms, _online_losses(score))
         self.experts.remove(score.target_open_time_ms)
 
-    def take(self, blocks: Sequence[EvidenceBlock]) -> None:
+    def load(self, blocks: Sequence[EvidenceBlock]) -> None:
         """Start with the stored blocks."""
         for kind, evidence in ((OWN, self._own), (ONLINE, self._online)):
-            evidence.take(block for block in blocks if block.kind == kind)
+            evidence.load(block for block in blocks if block.kind == kind)
 
     def extend(self, scores: Iterable[StoredScore], own_mode: ForecastMode, until_ms: int) -> None:
-        """Take a run's one-step scores up to this target, in time order."""
+        """Append a run's one-step scores up to this target, in time order."""
         for score in scores:
             if score.after_gap or score.mode is ForecastMode.SEEN or score.target_open_time_ms > until_ms:
                 continue
@@ -232,16 +234,16 @@ class RunEvidence:
             if score.mode is own_mode:
                 self.add_own(score)
 
-    def take_new(self) -> list[EvidenceBlock]:
+    def pop_new(self) -> list[EvidenceBlock]:
         """Blocks that became full since the last call, to be stored."""
-        return self._own.take_new() + self._online.take_new() + self.experts.take_new()
+        return self._own.pop_new() + self._online.pop_new() + self.experts.pop_new()
 
     def skills(self) -> tuple[Estimate, Estimate, Estimate]:
-        """Skill of the shown forecast against the reference: both equally, close, range."""
+        """The shown forecast's skill against the reference: both equally, close, range."""
         return self._own.gains(against=2)
 
     def model_gains(self) -> tuple[Estimate, Estimate, Estimate]:
-        """What the model adds to the baselines: both equally, close, range."""
+        """The gain of the model over the baselines: both equally, close, range."""
         return self._own.gains(against=1)
 
     def online_gain(self, age: int, needed: int) -> OnlineGain:

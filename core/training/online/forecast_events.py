@@ -1,4 +1,4 @@
-"""What events of forecasts hold packed, for drawing."""
+"""Packs and unpacks forecasts in events for drawing."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def paths_of(
 
 
 def drawn_experts(names: Sequence[str], natural: FloatArray) -> ExpertForecasts:
-    """What these experts forecast, in natural units: [E, H, Q, L]."""
-    return ExpertForecasts(tuple(names), b"".join(map(pack_drawn, natural)))
+    """Forecasts of these experts, in natural units: [E, H, Q, L]."""
+    return ExpertForecasts(tuple(names), pack_drawn(natural))
 
 
 def expert_ghosts(made: ForecastMade, name: str, interval: Interval) -> tuple[Ghost, ...]:

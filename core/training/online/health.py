@@ -1,4 +1,4 @@
-"""When to run the gradient doctor, and when its verdict is worth reporting."""
+"""Decides when to run the gradient doctor, and when its verdict is worth reporting."""
 
 from __future__ import annotations
 
@@ -72,20 +72,20 @@ class GradientHealth:
         self._reported = self._diagnose()
         return self._reported
 
-    def observe(self, steps: Sequence[StepDone], went_back: bool = False) -> tuple[Diagnosis, ...]:
-        """Take steps. Returns a verdict if there is a new one to report.
+    def observe(self, steps: Sequence[StepDone], has_rolled_back: bool = False) -> tuple[Diagnosis, ...]:
+        """Append steps. Returns a verdict if there is a new one to report.
 
-        went_back: training was rolled back to the known good state after them. The doctor is then run at once, since
-        this may be the last rollback before a pause, which refers users to the verdict.
+        has_rolled_back: training was rolled back to the known good state after them. The doctor is then run at once,
+        since this may be the last rollback before a pause, which refers users to the verdict.
         """
-        is_asked = went_back
+        is_asked = has_rolled_back
         for step in steps:
             was_diverged = self._doctor.divergence is not None
             self._doctor.observe(step)
             has_turned = was_diverged is not (self._doctor.divergence is not None)
             is_asked = is_asked or has_turned or step.step % _ASKED_EVERY == 0
-        if went_back:
-            self._doctor.went_back()
+        if has_rolled_back:
+            self._doctor.rolled_back()
         if not is_asked:
             return ()
         verdict, reported = self._diagnose(), self._reported
@@ -113,7 +113,7 @@ class GradientHealth:
         )
 
     def forget(self, *, is_other_model: bool = False) -> Diagnosis:
-        """A setting or the model was changed: earlier steps say nothing about later ones. Returns the verdict."""
+        """Forget the steps before a change of a setting or the model. Returns the verdict."""
         self._doctor.forget(is_other_model=is_other_model)
         if is_other_model:
             self._seen.clear()
@@ -128,6 +128,6 @@ class GradientHealth:
 
 
 def _key(verdict: Diagnosis) -> tuple[object, ...]:
-    """What makes a verdict a new one; while there are too few steps, also their number."""
+    """The parts of a verdict that make it a new one; while there are too few steps, also their number."""
     counted = verdict.evidence if verdict.disease is Disease.UNKNOWN else ""
     return verdict.disease, verdict.change, counted

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from core.domain.candle import Candle, Interval
 from core.domain.events import ExpertForecasts, ForecastMade, ForecastScored, Ghost, StepDone
 from core.domain.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
-from core.domain.regimes import MarketConditions
+from core.domain.regimes import RegimeProbabilities
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, STORED, Quantiles, pack_losses
-from core.forecast.ghosts import ghosts, overlap
+from core.forecast.ghosts import ghost_columns, ghosts, overlap
 from core.forecast.score import pinball
-from core.storage.packing import as_stored
+from core.storage.packing import at_stored_precision
 from core.storage.record_reader import RecordReader
-from core.storage.records import StoredForecast, StoredScore
+from core.storage.records import SHOWN_LOSSES, StoredForecast, StoredScore
 from core.training.online.forecast_events import drawn_experts, packed_quantiles
 
 _log = logging.getLogger("ghostcandle.training")
@@ -27,36 +26,29 @@ _SHOWN_OF_FORECAST = (
     *("origin_open_time_ms", "inputs_until_ms", "made_at_ms", "mode", "step"),
     *("checkpoint_id", "origin_close", "ghosts", "conditions"),
 )
-_SHOWN_OF_SCORE = (
-    *("origin_open_time_ms", "target_open_time_ms", "horizon", "mode", "after_gap", "version"),
-    *("loss", "model_loss", "reference_loss", "inside_50", "inside_90", "direction_hit"),
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class IssuedForecast(StoredForecast):
-    """A forecast as it is stored, and what it is drawn and scored with."""
+    """A forecast as it is stored, with the data for drawing and scoring it."""
 
     interval: Interval
-    conditions: MarketConditions | None = None
-    ghosts: tuple[Ghost, ...] = field(init=False)
-    """Drawn from the quantiles."""
-    reference_ghosts: tuple[Ghost, ...] = field(init=False)
-    """Empty without the exact arrays."""
+    conditions: RegimeProbabilities | None = None
+    ghosts: tuple[Ghost, ...] = ()
+    """Drawn from the quantiles; left empty, they are drawn here."""
 
     def __post_init__(self) -> None:
-        reference = self.quantiles.experts[REFERENCE] if len(self.quantiles.experts) else None
-        for name, natural in (("ghosts", self.quantiles.shown), ("reference_ghosts", reference)):
-            origin = self.origin_close, self.origin_open_time_ms, self.interval
-            object.__setattr__(self, name, () if natural is None else ghosts(natural, *origin))
+        if not self.ghosts:
+            of_origin = self.origin_close, self.origin_open_time_ms, self.interval
+            object.__setattr__(self, "ghosts", ghosts(self.quantiles.shown, *of_origin))
 
     def moved_since(self, log_close: float) -> float:
         """Difference between returns from the origin's close at the time of the forecast and returns from this close;
         not 0 if the origin was corrected since."""
-        return log_close - math.log(self.origin_close)
+        return log_close - float(np.log(self.origin_close))
 
     def relative_to(self, log_close: float) -> Quantiles:
-        """The quantiles, those of the close converted to be relative to this close of the origin."""
+        """The quantiles, with the close's converted to be relative to this close of the origin."""
         moved = self.moved_since(log_close)
         if moved == 0.0:
             return self.quantiles
@@ -83,9 +75,9 @@ class IssuedForecast(StoredForecast):
 
 
 def from_stored(
-    stored: StoredForecast, interval: Interval, conditions: MarketConditions | None = None
+    stored: StoredForecast, interval: Interval, conditions: RegimeProbabilities | None = None
 ) -> IssuedForecast:
-    """conditions: the market conditions stored with it."""
+    """conditions: the market's regime stored with it."""
     committed = {each.name: getattr(stored, each.name) for each in fields(StoredForecast)}
     return IssuedForecast(**committed, interval=interval, conditions=conditions)
 
@@ -99,110 +91,142 @@ def stored_forecast(reader: RecordReader, origin_open_time_ms: int, interval: In
     return from_stored(stored, interval, reader.conditions_of(origin_open_time_ms))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A closed candle as the target of one horizon of a forecast."""
+
+    forecast: IssuedForecast
+    horizon: int
+    candle: Candle
+    natural: FloatArray
+    """The candle's quantities, relative to the origin's close at the time of the forecast: [Q]; the volume is NaN if it
+    is not known."""
+    after_gap: bool
+    run_id: str
+    all_losses: FloatArray | None = None
+    """The losses to store, in the order of `ExpertList.loss_rows`, natural units: [.., Q]; None if unknown."""
+    hits: FloatArray | None = None
+    """Hits of each expert, one candle ahead (`core.forecast.score.close_hits`): [.., 2, 2]; None if unknown."""
+    reference_model: FloatArray | None = None
+    """The losses of the reference model: [Q]; None if there is none."""
+    version: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of one horizon of a forecast."""
 
     score: StoredScore
     event: ForecastScored
-    losses: FloatArray
-    """Of the shown forecast: [Q], natural units."""
     learned_losses: FloatArray
-    """Of the forecast without challengers, on which learning depends, likewise."""
+    """The losses of the forecast without challengers, on which learning depends: [Q], natural units."""
     learned_hit: bool | None
     """Its direction, as `StoredScore.direction_hit`."""
-    all_losses: FloatArray | None
-    """In the order of `ExpertList.loss_rows`: [.., Q], natural units."""
     hits: FloatArray | None = None
-    """Of each expert, one candle ahead (`core.forecast.score.close_hits`): [.., 2, 2]; None where not known."""
+    """As in `Target`."""
 
 
-def losses_of(quantiles: Sequence[Quantiles], horizons: Sequence[int], natural: FloatArray) -> FloatArray:
-    """Losses of these forecasts [n], each at its horizon, of the outcomes [n, Q]: of the shown one, then of each stored
-    expert, [.., n, Q]."""
-    pairs = list(zip(quantiles, horizons, strict=True))
-    shown = np.stack([made.shown[horizon - 1] for made, horizon in pairs])
-    experts = np.stack([made.experts[:, horizon - 1] for made, horizon in pairs], axis=1)
-    return pinball(natural, np.concatenate([shown[None], experts]))
-
-
-def score(
-    forecast: IssuedForecast,
-    horizon: int,
-    candle: Candle,
-    natural: FloatArray,
-    losses: FloatArray,
-    all_losses: FloatArray | None,
-    after_gap: bool,
-    run_id: str,
-    now_ms: int,
-    version: int = 1,
-    reference_model: FloatArray | None = None,
-) -> Outcome:
-    """Score the forecast of `horizon` against the candle that has closed.
-
-    natural: the candle's quantities [Q], the volume NaN if not known. losses: as `losses_of` finds them [.., Q].
-    all_losses: the losses to store, in the order of `ExpertList.loss_rows`, if known. reference_model: the losses [Q]
-    of the reference model, if there is one.
-    """
-    shown_losses, *expert_losses = losses
-    ghost, reference = forecast.ghosts[horizon - 1], forecast.reference_ghosts[horizon - 1]
-    close = float(natural[Quantity.CLOSE])
-    quantiles = forecast.quantiles.shown[horizon - 1, Quantity.CLOSE]
-    found = StoredScore(
-        origin_open_time_ms=forecast.origin_open_time_ms,
-        horizon=horizon,
-        target_open_time_ms=candle.open_time_ms,
-        mode=forecast.mode,
-        after_gap=after_gap,
-        loss=float(shown_losses[Quantity.CLOSE]),
-        model_loss=float(expert_losses[MODEL][Quantity.CLOSE]),
-        reference_loss=float(expert_losses[REFERENCE][Quantity.CLOSE]),
-        range_loss=float(shown_losses[Quantity.RANGE]),
-        range_model_loss=float(expert_losses[MODEL][Quantity.RANGE]),
-        range_reference_loss=float(expert_losses[REFERENCE][Quantity.RANGE]),
-        inside_50=_is_inside(quantiles, BAND_50, close),
-        inside_90=_is_inside(quantiles, BAND_90, close),
-        direction_hit=_direction_hit(float(quantiles[MEDIAN]), close),
-        overlap=overlap(ghost.low, ghost.high, candle.low, candle.high),
-        reference_overlap=overlap(reference.low, reference.high, candle.low, candle.high),
-        scored_at_ms=now_ms,
-        version=version,
-        expert_losses=b"" if all_losses is None else pack_losses(all_losses),
-        regime=None if forecast.conditions is None else forecast.conditions.regime,
-        twin_loss=None if reference_model is None else float(reference_model[Quantity.CLOSE]),
-        range_twin_loss=None if reference_model is None else float(reference_model[Quantity.RANGE]),
-        body_loss=float(shown_losses[Quantity.BODY]),
-        upper_wick_loss=float(shown_losses[Quantity.UPPER_WICK]),
-        lower_wick_loss=float(shown_losses[Quantity.LOWER_WICK]),
-        volume_loss=None if math.isnan(natural[Quantity.VOLUME]) else float(shown_losses[Quantity.VOLUME]),
+def score(targets: Sequence[Target], now_ms: int) -> list[Outcome]:
+    """Score forecasts against candles that have closed; all of one run."""
+    if not targets:
+        return []
+    rows = [(each.forecast, each.horizon - 1) for each in targets]
+    natural = np.stack([each.natural for each in targets])
+    shown = np.stack([of.quantiles.shown[row] for of, row in rows])
+    experts = np.stack([of.quantiles.experts[:, row] for of, row in rows])
+    own = np.stack([of.quantiles.without_challengers[row, Quantity.CLOSE] for of, row in rows])
+    losses = pinball(natural[:, None], np.concatenate([shown[:, None], experts], axis=1))
+    learned = losses[:, -1] if experts.shape[1] > len(STORED) else losses[:, 0]
+    close = natural[:, Quantity.CLOSE]
+    columns = _losses_of(losses, targets) | _overlaps(targets, experts[:, REFERENCE])
+    facts = zip(
+        *(_is_inside(shown[:, Quantity.CLOSE], band, close) for band in (BAND_50, BAND_90)),
+        *(_direction_hits(quantiles[:, MEDIAN], close) for quantiles in (shown[:, Quantity.CLOSE], own)),
+        zip(*columns.values(), strict=True),
+        learned,
+        strict=True,
     )
-    stored = as_stored(found)
-    own = forecast.quantiles.without_challengers[horizon - 1, Quantity.CLOSE]
-    learned_losses = losses[-1] if len(expert_losses) > len(STORED) else shown_losses
-    learned_hit = _direction_hit(float(own[MEDIAN]), close)
-    event = scored_event(stored, forecast, candle, run_id)
-    return Outcome(stored, event, shown_losses, learned_losses, learned_hit, all_losses)
+    outcomes = []
+    for target, (inside_50, inside_90, hit, own_hit, numbers, own_losses) in zip(targets, facts, strict=True):
+        stored = StoredScore(
+            origin_open_time_ms=target.forecast.origin_open_time_ms,
+            horizon=target.horizon,
+            target_open_time_ms=target.candle.open_time_ms,
+            mode=target.forecast.mode,
+            after_gap=target.after_gap,
+            inside_50=inside_50,
+            inside_90=inside_90,
+            direction_hit=hit,
+            scored_at_ms=now_ms,
+            version=target.version,
+            expert_losses=b"" if target.all_losses is None else pack_losses(target.all_losses),
+            regime=target.forecast.conditions,
+            **dict(zip(columns, numbers, strict=True)),
+        )
+        event = scored_event(stored, target.forecast, target.candle, target.run_id)
+        outcomes.append(Outcome(stored, event, own_losses, own_hit, target.hits))
+    return outcomes
 
 
-def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:
-    return bool(quantiles[band[0]] <= value <= quantiles[band[1]])
+def _losses_of(losses: FloatArray, targets: Sequence[Target]) -> dict[str, list[float | None]]:
+    """The losses to store [n] by their fields. losses: of the shown forecast, then of each stored expert [n, .., Q]."""
+    shown, model, reference = losses[:, 0], losses[:, 1 + MODEL], losses[:, 1 + REFERENCE]
+    none = np.full(shown.shape[1], np.nan)
+    frozen = np.stack([none if each.reference_model is None else each.reference_model for each in targets])
+    columns = {name: shown[:, quantity] for quantity, name in SHOWN_LOSSES.items()}
+    for prefix, quantity in (("", Quantity.CLOSE), ("range_", Quantity.RANGE)):
+        for name, of in (("model", model), ("reference", reference), ("twin", frozen)):
+            columns[f"{prefix}{name}_loss"] = of[:, quantity]
+    return {name: at_stored_precision(column) for name, column in columns.items()}
 
 
-def _direction_hit(forecast: float, outcome: float) -> bool | None:
-    """None if the close did not move, or the forecast has no direction."""
-    if forecast == 0.0 or outcome == 0.0:
-        return None
-    return (forecast > 0.0) == (outcome > 0.0)
+def _overlaps(targets: Sequence[Target], references: FloatArray) -> dict[str, list[float | None]]:
+    """How far the ghosts, and those of the reference, overlap the candles. references: their quantiles [n, Q, L]."""
+    low, high = np.array([(each.candle.low, each.candle.high) for each in targets]).T
+    drawn = [each.forecast.ghosts[each.horizon - 1] for each in targets]
+    ghost_low, ghost_high = np.array([(ghost.low, ghost.high) for ghost in drawn]).T
+    before = [
+        0.0 if of.horizon == 1 else of.forecast.quantiles.experts[REFERENCE, of.horizon - 2, Quantity.CLOSE, MEDIAN]
+        for of in targets
+    ]
+    origin_close = np.array([each.forecast.origin_close for each in targets])
+    reference = ghost_columns(references, np.array(before), origin_close)
+    return {
+        "overlap": at_stored_precision(overlap(ghost_low, ghost_high, low, high)),
+        "reference_overlap": at_stored_precision(overlap(reference.low, reference.high, low, high)),
+    }
+
+
+def _is_inside(quantiles: FloatArray, band: tuple[int, int], close: FloatArray) -> list[bool]:
+    inside: list[bool] = ((quantiles[:, band[0]] <= close) & (close <= quantiles[:, band[1]])).tolist()
+    return inside
+
+
+def _direction_hits(forecast: FloatArray, close: FloatArray) -> list[bool | None]:
+    """None where the close did not move, or the forecast has no direction."""
+    is_counted = (forecast != 0.0) & (close != 0.0)
+    hits = ((forecast > 0.0) == (close > 0.0)).tolist()
+    return [hit if counts else None for hit, counts in zip(hits, is_counted.tolist(), strict=True)]
 
 
 def scored_event(stored: StoredScore, forecast: IssuedForecast, candle: Candle, run_id: str) -> ForecastScored:
     """The event for the window of a stored score."""
     return ForecastScored(
         run_id=run_id,
-        **{name: getattr(stored, name) for name in _SHOWN_OF_SCORE},
+        origin_open_time_ms=stored.origin_open_time_ms,
+        target_open_time_ms=stored.target_open_time_ms,
+        horizon=stored.horizon,
+        mode=stored.mode,
+        after_gap=stored.after_gap,
         ghost=forecast.ghosts[stored.horizon - 1],
         actual_close=candle.close,
+        loss=stored.loss,
+        model_loss=stored.model_loss,
+        reference_loss=stored.reference_loss,
+        inside_50=stored.inside_50,
+        inside_90=stored.inside_90,
+        direction_hit=stored.direction_hit,
+        version=stored.version,
         made_at_ms=forecast.made_at_ms,
         step=forecast.step,
         checkpoint_id=forecast.checkpoint_id,

@@ -1,8 +1,9 @@
-"""What the chances of prices learn from a run's record: how tall candles were, and how often prices were touched.
+"""Learns corrections of the chances of prices from a run's record: how tall candles were, and how often prices were
+touched.
 
-The first follows from what is kept of forecasts permanently. The second the trainer learns from forecasts whose candles
-have closed, some at a time, and stores: the chances of a forecast follow from the numbers stored before its origin, so
-that they are the same whenever they are computed. No torch.
+Heights follow from the permanent part of forecasts. The trainer learns touches from forecasts whose candles have
+closed, in batches, and stores them: the chances of a forecast follow from the numbers stored before its origin, so that
+they are the same whenever they are computed. No torch.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from core.domain.events import ForecastMode
 from core.forecast.chance import WITHIN, LearnedChances, nothing_learned
 from core.forecast.chance_correction import NO_CORRECTION, ChanceCorrection
 from core.storage.candles import CandleStore
-from core.storage.evidence import EvidenceBlock, newest_block, touched_kind
+from core.storage.evidence_blocks import EvidenceBlock, newest_block, touch_kind
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredForecast
 from core.training.online.past_heights import HeightsReader
@@ -34,14 +35,14 @@ of eleven candles, so no time of day is left out."""
 _BATCH = 3 * _PERIOD
 """Candles between two times of learning: the past is sorted once for all of them."""
 _FIRST_FORECASTS = 500
-"""The most that the first batch learns from, in a run of an older version."""
+"""The most that a batch learns from if no earlier one can be read."""
 _SHARED = 0.5
 """Weight of an outcome, as the prices of one forecast lie on the same candles."""
 _FOREVER = 2**63 - 1
 
 
 def batch_number(market: Market, open_time_ms: int) -> int:
-    """Of the batch with this candle. Markets begin theirs at different candles, so that no close waits for all."""
+    """The number of the batch with this candle. Markets begin theirs at different candles: no close waits for all."""
     return (open_time_ms // market.interval.duration_ms + zlib.crc32(str(market).encode()) % _BATCH) // _BATCH
 
 
@@ -52,18 +53,18 @@ class LearnedChancesReader:
         self._heights = HeightsReader()
 
     def read(self, db: Database, run_id: str, market: Market, horizons: int, origin_ms: int) -> LearnedChances:
-        """Of the forecast that the run made at this candle, of so many candles."""
+        """The chances for the forecast that the run made at this candle, `horizons` candles long."""
         return self.up_to(db, run_id, market, horizons, origin_ms)(origin_ms)
 
     def up_to(
         self, db: Database, run_id: str, market: Market, horizons: int, until_ms: int
     ) -> Callable[[int], LearnedChances]:
-        """Of the forecasts made at this candle and at the `SPARE` before, by their origins."""
+        """The chances, by origin, for the forecasts made at this candle and at the `SPARE` candles before it."""
         heights = self._heights.read(db, run_id, market, horizons, until_ms)
 
         def learned(origin_ms: int) -> LearnedChances:
             number = batch_number(market, origin_ms)
-            known = [_known(newest_block(db, run_id, touched_kind(each), origin_ms, number)).mean for each in WITHIN]
+            known = [_known(newest_block(db, run_id, touch_kind(each), origin_ms, number)).mean for each in WITHIN]
             nearest = np.searchsorted(WITHIN, np.arange(1, horizons + 1), side="right") - 1
             intercept, slope = np.array(known)[nearest].T
             return LearnedChances(heights.stretch(origin_ms), intercept, slope)
@@ -72,24 +73,24 @@ class LearnedChancesReader:
 
 
 class ChanceLearner:
-    """Of one run, in the trainer. `learn` raises StorageError."""
+    """Learns the chances of one run, in the trainer. `learn` raises StorageError."""
 
     def __init__(self, db: Database, reader: RecordReader, market: Market, horizons: int) -> None:
-        """reader: of the run. horizons: of its forecasts."""
+        """reader: the run's. horizons: candles of each forecast."""
         self._db, self._reader, self._market, self._horizons = db, reader, market, horizons
         self._candles, self._heights = CandleStore(db), HeightsReader()
         self._number: int | None = None
-        """Of the newest batch; None: not known yet."""
+        """The number of the newest batch; None if it is not known yet."""
 
     def learn(self, newest_ms: int) -> list[EvidenceBlock]:
-        """What is known after another batch of candles, to be stored; empty between two batches.
+        """The blocks to store after another batch of candles; empty between two batches.
 
-        newest_ms: the newest candle that was taken. Its forecast knows nothing of this.
+        newest_ms: the newest candle. Its forecast does not use the result.
         """
         number = batch_number(self._market, newest_ms)
         if self._number is not None and number <= self._number:
             return []
-        former = newest_block(self._db, self._reader.run_id, touched_kind(WITHIN[0]), _FOREVER, _FOREVER)
+        former = newest_block(self._db, self._reader.run_id, touch_kind(WITHIN[0]), _FOREVER, _FOREVER)
         former_number, learned_ms = (-1, -1) if former is None else (former.number, former.last_target_ms)
         self._number = max(number, former_number)
         if number <= former_number:
@@ -99,27 +100,27 @@ class ChanceLearner:
         return [self._learned(within, of, former_number, number, newest_ms) for within, of in cases.items()]
 
     def _due(self, learned_ms: int, newest_ms: int) -> list[StoredForecast]:
-        """The forecasts to learn from whose last candle opened after the one time, and by the other."""
+        """The forecasts to learn from whose last candle opened in (learned_ms, newest_ms]."""
         step_ms = self._market.interval.duration_ms
         after_ms = max(self._reader.before_newest(_FIRST_FORECASTS), learned_ms - self._horizons * step_ms)
+        sampled = self._reader.every_nth_forecast(after_ms, newest_ms, step_ms, _PERIOD, _LEARNED)
         return [
             each
-            for each in self._reader.forecasts_after(after_ms)
+            for each in sampled
             if learned_ms < each.origin_open_time_ms + each.horizons * step_ms <= newest_ms
-            and each.origin_open_time_ms // step_ms % _PERIOD in _LEARNED
             and each.mode is not ForecastMode.SEEN
         ]
 
     def _uncorrected(self, horizons: int, until_ms: int) -> Callable[[int], LearnedChances]:
-        """What is learned are corrections of the chances without one."""
+        """The chances without a correction, as corrections are learned from them."""
         heights = self._heights.read(self._db, self._reader.run_id, self._market, horizons, until_ms)
         plain = nothing_learned(horizons)
         return lambda origin_ms: replace(plain, stretch=heights.stretch(origin_ms))
 
     def _learned(self, within: int, cases: Touches, former: int, number: int, newest_ms: int) -> EvidenceBlock:
-        """The block of this number, from that of the former one: forecasts of several candles overlap, so many of their
-        outcomes carry little more than one."""
-        kind, weight = touched_kind(within), _SHARED * min(1.0, _PERIOD / len(_LEARNED) / within)
+        """The block `number`, continued from the former block: forecasts of several candles overlap, so their outcomes
+        together carry little more than one."""
+        kind, weight = touch_kind(within), _SHARED * min(1.0, _PERIOD / len(_LEARNED) / within)
         known = _known(newest_block(self._db, self._reader.run_id, kind, _FOREVER, former))
         learned = known.learned(cases.chance, cases.touched, weight)
         return EvidenceBlock(kind, number, newest_ms, np.vstack([learned.mean, learned.precision]))

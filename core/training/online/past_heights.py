@@ -23,17 +23,17 @@ _Ranges = tuple[NDArray[np.int64], FloatArray]
 
 
 class HeightsReader:
-    """Keeps what runs have forecast: reading the 4,000 forecasts that count takes 80 ms, in which other threads wait
-    for Python's lock. Callable from any thread."""
+    """Caches runs' forecasts: reading the 4,000 that count takes 80 ms, in which other threads wait for Python's lock.
+    Callable from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[tuple[str, int], _Ranges] = {}
-        """By run and number of candles, the newest used last."""
+        """Log ranges by run and number of candles; the most recently used last."""
 
     def read(self, db: Database, run_id: str, market: Market, horizons: int, until_ms: int) -> PastHeights:
-        """Of the run's forecasts made up to the candle that opened then, in any mode: all that the forecast of this
-        origin and of the `SPARE` before it learn from. Raises StorageError."""
+        """Heights of the run's forecasts with origins up to `until_ms`, in any mode: all that this origin's forecast
+        and the `SPARE` before it learn from. Raises StorageError."""
         with self._lock:
             origins, log_ranges = self._ranges(RecordReader(db, run_id), horizons, until_ms)
         first_ms = int(origins[0]) if origins.size else 0

@@ -1,4 +1,5 @@
-"""The reference model: a frozen copy of the model some thousands of candles old, which forecasts beside the live one.
+"""The reference model: a frozen copy of the model some thousands of candles old, which forecasts the same candles as
+the live one.
 
 The difference between the two is the gain from learning since then. Snapshots of the forecasting weights are taken
 every quarter of the age, each in a separate file that is written once, so that checkpoints stay small. The reference
@@ -10,13 +11,13 @@ from __future__ import annotations
 import copy
 import logging
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from core.domain.quantities import FloatArray
@@ -24,14 +25,13 @@ from core.forecast.arrays import Arrays
 from core.forecast.score import pinball
 from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.engine.engine import TrainingEngine
-from core.training.online.forecaster import Forecaster, corrections_together
 from core.training.recovery.failure import survivable_failure
 
 _RENEWALS = 4
 """Snapshots per age."""
 _FOLDER = "twins"
 UNFINISHED_SNAPSHOTS = f"{_FOLDER}/.*.tmp"
-"""In a run's folder: files left by a process that was killed while writing one."""
+"""A pattern of files in a run's folder that were left by a process killed while writing a snapshot."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -56,7 +56,8 @@ class ReferenceModel:
         self._in_force: _Snapshot | None = None
         self._model: nn.Module | None = None
         self.is_diverged = False
-        """No snapshot is taken of a diverged model: beside it, any later model would seem to have learned."""
+        """Whether the model is diverged, so that no snapshot is taken: compared with it, any later model would seem to
+        have learned."""
 
     @property
     def is_in_force(self) -> bool:
@@ -78,23 +79,26 @@ class ReferenceModel:
         old_enough = [snapshot for snapshot in self._snapshots if candles - snapshot.candles >= self.age]
         if old_enough and old_enough[-1] != self._in_force:
             self._put_in_force(old_enough[-1])
-            self._drop_before(old_enough[-1].candles - 2 * self._every)  # an older checkpoint may be restored
+            oldest = old_enough[-1].candles - 2 * self._every  # an older checkpoint may be restored
+            for snapshot in [each for each in self._snapshots if each.candles < oldest]:
+                self._drop(snapshot)
 
-    def keep_line_of(self, state: dict[str, Any] | None) -> None:
-        """Keep only the snapshots in this state, that of a checkpoint whose weights the model takes: later ones are of
-        weights that were abandoned."""
-        known = set() if state is None else {str(sha256) for _, _, sha256 in state["snapshots"]}
+    def keep_line_of(self, state: dict[str, Any]) -> None:
+        """Keep only the snapshots in this state of a checkpoint whose weights the model takes: later ones are of
+        abandoned weights."""
+        known = {str(sha256) for _, _, sha256 in state["snapshots"]}
         for snapshot in [each for each in self._snapshots if each.sha256 not in known]:
             self._drop(snapshot)
         if self._in_force not in self._snapshots:
             self._in_force, self._model = None, None
 
-    def corrections(self, forecasters: Sequence[Forecaster]) -> FloatArray | None:
-        """Its corrections after each market's newest candle: [markets, H, Q, L]; None if it can give none."""
+    def corrections(self, features: NDArray[np.float32], is_real: NDArray[np.bool_]) -> FloatArray | None:
+        """Its corrections after each market's newest candle: [n, H, Q, L], from what a model reads there [n, T, F] and
+        [n, T]; None if it has none."""
         if self._model is None:
             return None
         try:
-            return corrections_together(forecasters, self._model)
+            return self._engine.corrections(features, is_real, self._model)
         except Exception as error:
             _log.warning("the reference model made no forecast: %s", survivable_failure(error).sentence)
             return None
@@ -107,7 +111,7 @@ class ReferenceModel:
         }
 
     def restore(self, state: dict[str, Any] | None) -> None:
-        """Continue from the saved state; from a checkpoint without it, as a new one."""
+        """Continue from the saved state, or from None as a new one."""
         self._snapshots, self._in_force, self._model = [], None, None
         if state is None or not self.age:
             return
@@ -143,41 +147,38 @@ class ReferenceModel:
             return
         self._in_force, self._model = snapshot, model
 
-    def _drop_before(self, candles: int) -> None:
-        for snapshot in [each for each in self._snapshots if each.candles < candles]:
-            self._drop(snapshot)
-
     def _drop(self, snapshot: _Snapshot) -> None:
         self._snapshots.remove(snapshot)
         (self._folder / snapshot.file).unlink(missing_ok=True)
 
 
 class ReferenceForecasts:
-    """The reference model's forecasts of one market, until they are scored."""
+    """The reference model's forecasts at the newest origins of one market, until their targets have closed: [H, Q, L]
+    each, natural units."""
 
     def __init__(self, horizons: int) -> None:
-        self._pending: deque[tuple[int, FloatArray]] = deque(maxlen=horizons)
-        """At the newest origins, by opening time: [H, Q, L], natural."""
+        self._newest: deque[tuple[int, FloatArray]] = deque(maxlen=horizons)
 
-    def take(self, origin_ms: int, forecast: FloatArray) -> None:
-        """Remember its forecast [H, Q, L] at this origin, unless it is not finite."""
+    def append(self, origin_ms: int, forecast: FloatArray) -> None:
+        """Remember its forecast at this origin, unless it is not finite."""
         if np.isfinite(forecast).all():
-            self._pending.append((origin_ms, forecast))
+            self._newest.append((origin_ms, forecast))
+
+    def clear(self) -> None:
+        self._newest.clear()
 
     def losses(self, origin_ms: int, horizon: int, outcome: FloatArray) -> FloatArray | None:
         """Losses of the forecast made at this origin: [Q], natural units. None if there is none."""
-        forecasts = next((forecasts for time_ms, forecasts in self._pending if time_ms == origin_ms), None)
-        return None if forecasts is None else pinball(outcome, forecasts[horizon - 1])
+        forecast = dict(self._newest).get(origin_ms)
+        return None if forecast is None else pinball(outcome, forecast[horizon - 1])
 
-    def arrays(self) -> Arrays:
-        """The state, for a checkpoint."""
-        times = np.array([time_ms for time_ms, _ in self._pending], dtype=np.int64)
-        forecasts = [forecasts for _, forecasts in self._pending]
-        return {"origins": times, "said": np.stack(forecasts) if forecasts else np.empty(0)}
+    def state(self) -> Arrays:
+        times = np.array([time_ms for time_ms, _ in self._newest], dtype=np.int64)
+        forecasts = [forecast for _, forecast in self._newest]
+        return {"origins": times, "forecasts": np.stack(forecasts) if forecasts else np.empty(0)}
 
-    def restore(self, arrays: Arrays | None) -> None:
-        """Continue from what `arrays` returned, or from None without forecasts."""
-        self._pending.clear()
-        if arrays:
-            origins = (int(time) for time in arrays["origins"])
-            self._pending.extend(zip(origins, arrays["said"].astype(np.float64), strict=True))
+    def restore(self, state: Arrays) -> None:
+        """Continue from what `state` returned."""
+        origins = (int(time) for time in state["origins"])
+        self._newest.clear()
+        self._newest.extend(zip(origins, state["forecasts"].astype(np.float64), strict=True))

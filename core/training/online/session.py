@@ -10,33 +10,33 @@ One model learns one market or several. What belongs to each market is its `Mark
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from core.domain.candle import Candle
+from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.events import DriftFound, ForecastMode, Incident, StepDone, TrainerEvent
 from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays
-from core.forecast.experts import Quantiles
-from core.forecast.other_markets import exchange_numbers
 from core.settings.tree import Settings
+from core.storage.close_writer import add_close
 from core.storage.record_writer import TrainingRecord
 from core.training.commands import MarketCandle
 from core.training.engine.engine import StepResult, TrainingEngine
-from core.training.engine.samples import Batch, LossWeights, anchor_loss, build_batch, draw_origins, joined
+from core.training.engine.samples import Batch, LossWeights, anchor_loss, build_batch, draw_origins, padded
 from core.training.online.adjusting import rate_adapted
-from core.training.online.challengers import GuardedChallenger
+from core.training.online.close_forecasts import CloseForecasts
+from core.training.online.close_scores import mean_of_known, score_close
 from core.training.online.drift import drift_incident
-from core.training.online.forecaster import forecast_together
+from core.training.online.forecast_mode import Provenance
+from core.training.online.guarded_challenger import GuardedChallenger
 from core.training.online.issued_forecast import IssuedForecast, Outcome, log_step
-from core.training.online.ledger import LossLedger
+from core.training.online.loss_ledger import LossLedger
 from core.training.online.market_session import MarketSession
-from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
 from core.training.recovery.forecasting import ForecastGuard
 from core.training.recovery.incident_draft import IncidentDraft
@@ -44,13 +44,15 @@ from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _Closed:
     """A candle of this close, with its market and the scores of the forecasts for it."""
 
     market: MarketSession
     candle: Candle
     mode: ForecastMode
     outcomes: list[Outcome]
+    losses_in_units: FloatArray
+    """As in `CloseScores`, of this market."""
 
 
 class TrainingSession:
@@ -73,15 +75,18 @@ class TrainingSession:
         challengers: in the order of the expert axis."""
         self._settings = settings
         self.markets = tuple(markets)
+        self._by_market = {each.market: each for each in self.markets}
+        self.forecaster = self.markets[0].forecaster
         self.engine = engine
         self.ladder = ladder
-        self._forecasts = ForecastGuard(ladder)
+        self._guard = ForecastGuard(ladder)
         self._record = record
         self._records = {each.reader.run_id: each for each in (record, *(market.record for market in self.markets))}
         self.generator = generator
         self._clock = clock
         self.reference_model = reference_model
         self.challengers = tuple(challengers)
+        self._forecasts = CloseForecasts(self.forecaster, engine, self._guard, self.challengers, reference_model)
         self.losses = LossLedger()
         self.step = 0
         self.checkpoint_id: str | None = None
@@ -98,8 +103,10 @@ class TrainingSession:
         self._at_work: MarketSession | None = None
         self._unlearned: set[MarketSession] = set()
         """Those with a candle since the newest step was due."""
-        self._to_learn: _Taken | None = None
-        """Of the close that a step is due for; None: none is."""
+        self.on_part_done: Callable[[], None] = lambda: None
+        """Called each time that the work on another market, or on all of them, begins."""
+        self._to_learn: _Closed | None = None
+        """The candles of the close that a step is due for, or None."""
         self._incidents: list[Incident] = []
         """Incidents of the current close."""
 
@@ -107,6 +114,10 @@ class TrainingSession:
     def market(self) -> MarketSession:
         """The first market, and the only one of most runs."""
         return self.markets[0]
+
+    def of_market(self, market: Market) -> MarketSession:
+        """Raises KeyError for a market that the run does not have."""
+        return self._by_market[market]
 
     @property
     def run_id(self) -> str:
@@ -116,11 +127,6 @@ class TrainingSession:
     def position_ms(self) -> int | None:
         """The newest candle that was taken, of any market."""
         return max((each.position_ms for each in self.markets if each.position_ms is not None), default=None)
-
-    @property
-    def observed(self) -> int:
-        """How many closes were taken; of one market, its candles."""
-        return self.market.history.observed if len(self.markets) == 1 else self.closes
 
     def note_new_weights(self, checkpoint_id: str, learned_until_ms: int) -> None:
         """The model now has the weights of this checkpoint, which learned from candles up to this time.
@@ -136,7 +142,7 @@ class TrainingSession:
             self.reference_model.restore(None)
             self._forget_reference_forecasts()
 
-    def keep_reference_line_of(self, state: dict[str, Any] | None) -> None:
+    def keep_reference_line_of(self, state: dict[str, Any]) -> None:
         """As `ReferenceModel.keep_line_of`, when the model takes a checkpoint's weights."""
         self.reference_model.keep_line_of(state)
         if not self.reference_model.is_in_force:
@@ -144,7 +150,7 @@ class TrainingSession:
 
     def _forget_reference_forecasts(self) -> None:
         for market in self.markets:
-            market.reference_forecasts.restore(None)
+            market.reference_forecasts.clear()
 
     def load_record(self) -> None:
         """Read from the record what a checkpoint does not hold: forecasts still to be scored, scores so far.
@@ -153,7 +159,9 @@ class TrainingSession:
         """
         self._resumed_from = self.checkpoint_id
         for market in self.markets:
+            self._work_on(market)
             market.load_record()
+        self._work_on(None)
 
     def on_close(self, closed: Sequence[MarketCandle]) -> tuple[TrainerEvent, ...]:
         """`forecast_close`, then `learn`."""
@@ -167,44 +175,44 @@ class TrainingSession:
         the model towards one market. They are learned from in the next step.
         """
         assert len({each.candle.open_time_ms for each in closed}) == 1, "candles of different closes"
-        known = [(self.markets[each.market], each.candle, each.mode) for each in closed]
-        new = [(market, candle, mode) for market, candle, mode in known if market.is_new(candle)]
+        new = [(market, each) for each in closed if (market := self._by_market[each.market]).is_new(each.candle)]
         if not new:
             return ()
         newest_ms = self.position_ms
-        is_late = newest_ms is not None and new[0][1].open_time_ms <= newest_ms
-        self._unlearned |= {market for market, _, _ in new}
+        is_late = newest_ms is not None and new[0][1].candle.open_time_ms <= newest_ms
+        taking, observed = {market for market, _ in new}, [each for _, each in new]
+        self._unlearned |= taking
         if not is_late:
-            self.reference_model.renew(self.observed)
+            self.reference_model.renew(self.closes)
             self.closes += 1
-        for market, candle, _ in new:
-            self._at_work = market
-            market.take(candle)
-        taking = {market for market, _, _ in new}
-        exchange_numbers([market.history if market in taking else None for market in self.markets])
-        observed = [each for each in closed if self.markets[each.market] in taking]
+        self._work_on(None)
+        markets, candles = [market for market, _ in new], [each.candle for each in observed]
+        self.forecaster.panel.append(np.array([market.place for market in markets]), candles)
         for challenger in self.challengers:
             challenger.observe(observed)
-        taken = [_Taken(market, candle, mode, self._scored(market, candle)) for market, candle, mode in new]
-        self._at_work = None
+        scored = score_close(self.forecaster, markets, candles, self._clock.now_ms(), self._work_on)
+        found = zip(new, scored.outcomes, scored.losses_in_units, strict=True)
+        taken = [_Closed(of, each.candle, each.mode, outcomes, losses) for (of, each), outcomes, losses in found]
         if not is_late:
-            self._take_losses(taken)
+            self._apply_losses(taken)
         risen = [(each.market, each.market.rise) for each in taken if each.market.rise is not None]
         drifts = [market.answer_drift(rise, self.step, self.is_paused) for market, rise in risen]
         rollbacks, is_step_due = self.ladder.known_good.restores, not (is_late or self.is_paused)
-        forecasts = self._forecast(taken)
+        of_close = [(each.market, each.candle, each.mode) for each in taken]
+        forecasts, recovered = self._forecasts.make(of_close, self.step, self.checkpoint_id, self._resumed_from)
+        self._handle(recovered)
         is_undone = is_step_due and self.ladder.known_good.restores > rollbacks
         self._to_learn = taken[0] if is_step_due and not is_undone else None
         step = self._undone_step() if is_undone else None
         self._commit(taken, forecasts, drifts, step)
         self._notice_rollback()
         scores = [outcome.event for each in taken for outcome in each.outcomes]
-        learned = (*drifts, *(() if step is None else (step,)), *self._take_incidents())
+        learned = (*drifts, *(() if step is None else (step,)), *self._pop_incidents())
         made = [each.market.event(forecast) for each, forecast in zip(taken, forecasts, strict=True)]
         return (*scores, *learned, *made)
 
     def learn(self) -> tuple[TrainerEvent, ...]:
-        """Take and commit the step that is due, unless training is paused; then the chances of prices learn."""
+        """Do and commit the step that is due, unless training is paused; then the chances of prices learn."""
         events = self._learn_step()
         self._learn_chances()
         return events
@@ -218,32 +226,32 @@ class TrainingSession:
         if (step := self._stored_step(unlearned)) is None:
             return ()
         log_step(step, taken.outcomes, taken.candle)
-        return (step, *self._take_incidents())
+        return (step, *self._pop_incidents())
 
     def _learn_chances(self) -> None:
         for market in self.markets:
-            self._at_work = market
+            self._work_on(market)
             if blocks := market.learn_chances():
                 with self._record.write():
                     market.record.add_evidence(blocks)
-        self._at_work = None
+        self._work_on(None)
 
-    def _scored(self, market: MarketSession, candle: Candle) -> list[Outcome]:
+    def _work_on(self, market: MarketSession | None) -> None:
+        """market: None for all of them."""
         self._at_work = market
-        market.observe()
-        return market.score(candle)
+        self.on_part_done()
 
     @property
-    def market_at_work(self) -> int | None:
-        """The place of the market that a failure was of; None: of all that were in the close."""
+    def market_at_work(self) -> Market | None:
+        """The market that a failure was of; None: of all that were in the close."""
         if len(self.markets) == 1:
-            return 0
-        return None if self._at_work is None else self.markets.index(self._at_work)
+            return self.market.market
+        return None if self._at_work is None else self._at_work.market
 
     def step_once(self) -> tuple[TrainerEvent, ...]:
         """One extra step on replayed samples; nothing while there is nothing to learn from."""
         step = self._stored_step([market for market in self.markets if len(market.history)])
-        return () if step is None else (step, *self._take_incidents())
+        return () if step is None else (step, *self._pop_incidents())
 
     def _stored_step(self, markets: Sequence[MarketSession]) -> StepDone | None:
         """One step on samples of these markets, committed; None if there is nothing to learn from."""
@@ -271,12 +279,12 @@ class TrainingSession:
         """Resume training with all failure counts reset."""
         self.is_paused = False
         self.ladder.resumed()
-        self._forecasts.resumed()
+        self._guard.resumed()
         for challenger in self.challengers:
             challenger.resume()
 
-    def _take_losses(self, taken: Sequence[_Taken]) -> None:
-        """Give the schedule of the learning rate the newest losses, as means over the markets learned from."""
+    def _apply_losses(self, taken: Sequence[_Closed]) -> None:
+        """Pass the newest losses to the learning rate's schedule, as means over the markets learned from."""
         scored = [each for each in taken if each.outcomes and each.market.is_learned]
         if not scored:
             return
@@ -284,7 +292,7 @@ class TrainingSession:
         self._prequential_loss = float(np.mean(losses)) if losses else None
         if self._prequential_loss is not None:
             self.engine.schedule.observe(self._prequential_loss)
-        compared = _mean_of_known([each.market.losses_in_units(each.outcomes) for each in scored])
+        compared = mean_of_known([each.losses_in_units for each in scored])
         model, without, *of_challengers = compared.reshape(len(compared), -1)
         for challenger, own in zip(self.challengers, of_challengers, strict=True):
             challenger.compare(own, without)
@@ -294,24 +302,25 @@ class TrainingSession:
             self._incidents.append(adapted.incident(self.run_id, self._clock.now_ms()))
 
     def _train(self, markets: Sequence[MarketSession]) -> StepDone | None:
-        samples = [self._samples(market) for market in markets if market.is_learned]
-        batch = joined([batch for batch, _ in samples]) if samples else None
-        if batch is None or not batch.weights.any():
+        learned = [market for market in markets if market.is_learned]
+        if not learned:
+            return None
+        batch, anchors = self._samples(learned)
+        if not batch.weights.any():
             return None
         started_s = self._clock.monotonic_s()
         self.step += 1
-        anchors = np.concatenate([anchors for _, anchors in samples])
         trained = self.ladder.train(batch, anchors, self.step, self.losses.newest)
         result = trained.result.beside(anchor_loss(batch, anchors))
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
-        self._take(trained)
+        self._handle(trained)
         for challenger in self.challengers:
             challenger.learn(batch, anchors, self.step)
         if self.step % self._settings.checkpoints.every_steps == 0:  # a check for a known good state
             looked = self.ladder.look_for_known_good(self.step)
-            self._take(looked)
+            self._handle(looked)
             result = result.with_non_finite_parameters() if looked.incidents else result
-        return self._step_done(result, batch.size, duration_ms)
+        return self._step_done(result, batch.samples, duration_ms)
 
     def _undone_step(self) -> StepDone:
         """In place of the step after a forecast that was not finite: the model went back to a state before it."""
@@ -319,15 +328,23 @@ class TrainingSession:
         result = self.engine.skipped_step("the model's forecast was not finite", NonFiniteOrigin.PARAMETERS)
         return self._step_done(result, 0, 0.0)
 
-    def _samples(self, market: MarketSession) -> tuple[Batch, FloatArray]:
-        """A market's part of the next batch, and the forecasts [B, H, Q, L] that the model corrects."""
-        training, history = self._settings.training, market.history
-        origins = draw_origins(len(history), training.replay_samples, training.replay_window, self.generator)
+    def _samples(self, markets: Sequence[MarketSession]) -> tuple[Batch, FloatArray]:
+        """The next batch of samples of these markets, and the forecasts [B, H, Q, L] that the model corrects."""
+        training, panel = self._settings.training, self.forecaster.panel
+        drawn = training.replay_samples, training.replay_window, self.generator
+        origins = [draw_origins(len(market.history), *drawn) for market in markets]
+        places = np.repeat([market.place for market in markets], [each.size for each in origins])
         weights = LossWeights(training.poor_forecast_weight, training.wrong_direction_weight)
-        return build_batch(history, origins, self._settings.model.context, weights), history.anchors(origins)
+        rows = np.concatenate(origins)
+        batch = build_batch(panel, places, rows, self._settings.model.context, weights)
+        anchors = panel.anchors(places, rows)
+        if not self.engine.keeps_graph:
+            return batch, anchors
+        full = (1 + training.replay_samples) * sum(market.is_learned for market in self.markets)
+        return batch.padded(full), padded(anchors, full)  # so that a late market changes no size
 
-    def _take(self, done: TrainedStep | Recovered) -> None:
-        """Take the ladder's incidents, and whether training must pause."""
+    def _handle(self, done: TrainedStep | Recovered) -> None:
+        """Store the ladder's incidents, and whether training must pause."""
         self.is_paused = self.is_paused or done.must_pause
         self._add_drafts(done.incidents)
 
@@ -335,7 +352,7 @@ class TrainingSession:
         now_ms = self._clock.now_ms()
         self._incidents.extend(draft.incident(self.run_id, now_ms) for draft in drafts)
 
-    def _take_incidents(self) -> tuple[TrainerEvent, ...]:
+    def _pop_incidents(self) -> tuple[TrainerEvent, ...]:
         incidents, self._incidents = tuple(self._incidents), []
         return incidents
 
@@ -359,44 +376,9 @@ class TrainingSession:
             gradients=result.gradients,
         )
 
-    def _forecast(self, taken: Sequence[_Taken]) -> list[IssuedForecast]:
-        """Forecast every market; where the record already has the forecast of a candle, that one stays."""
-        recorded = [each.market.recorded(self._resumed_from) for each in taken]
-        missing = [each.market for each, known in zip(taken, recorded, strict=True) if known is None]
-        if missing and self.challengers:
-            inputs = [of.forecaster.market_inputs(self.markets.index(of)) for of in missing]
-            by_challenger = [challenger.forecast(inputs) for challenger in self.challengers]
-            for market, own in zip(missing, zip(*by_challenger, strict=True), strict=True):
-                market.forecaster.challenge(own)
-        made = iter(self._finite_quantiles(missing) if missing else ())
-        forecasts = [
-            each.market.issue(next(made), each.candle, each.mode, self.step, self.checkpoint_id)
-            if known is None
-            else known
-            for each, known in zip(taken, recorded, strict=True)
-        ]
-        for each, forecast in zip(taken, forecasts, strict=True):
-            each.market.commit(forecast, each.candle)
-        self._forecast_with_reference_model(taken)
-        return forecasts
-
-    def _finite_quantiles(self, markets: Sequence[MarketSession]) -> Sequence[Quantiles]:
-        """A finite forecast of each market, even if the model fails."""
-        forecasters = [market.forecaster for market in markets]
-        made, recovered = self._forecasts.forecast(lambda: forecast_together(forecasters), self.step)
-        self._take(recovered)
-        return [forecaster.without_model() for forecaster in forecasters] if made is None else made
-
-    def _forecast_with_reference_model(self, taken: Sequence[_Taken]) -> None:
-        corrections = self.reference_model.corrections([each.market.forecaster for each in taken])
-        if corrections is not None:
-            for each, own in zip(taken, corrections, strict=True):
-                forecast = each.market.forecaster.of_model(own)
-                each.market.reference_forecasts.take(each.candle.open_time_ms, forecast)
-
     def _commit(
         self,
-        taken: Sequence[_Taken],
+        taken: Sequence[_Closed],
         forecasts: Sequence[IssuedForecast],
         drifts: Sequence[DriftFound],
         step: StepDone | None,
@@ -406,37 +388,24 @@ class TrainingSession:
             for drift in drifts:
                 if self._records[drift.run_id].add_drift(drift):  # a replayed candle's is stored already
                     self._incidents.append(drift_incident(drift))
-            self._record.add_challenger_work([challenger.take_work() for challenger in self.challengers])
+            self._record.add_challenger_work([challenger.pop_work() for challenger in self.challengers])
             self._add_step(step)
             pairs = zip(taken, forecasts, strict=True)
-            new_scores = [self._store(each, forecast) for each, forecast in pairs]
-        self._at_work = None
+            rows = [each.market.rows(each.outcomes, forecast) for each, forecast in pairs]
+            new_scores = add_close(self._record.db, rows)
         for each, forecast, new in zip(taken, forecasts, new_scores, strict=True):
             each.market.account(each.outcomes, new, forecast)
         if step is not None:
             self._account_step(step)
 
-    def _store(self, taken: _Taken, forecast: IssuedForecast) -> int:
-        self._at_work = taken.market
-        return taken.market.store(taken.outcomes, forecast)
-
     def _add_step(self, step: StepDone | None) -> None:
         if step is not None:
             self._record.add_step(step)
         for challenger in self.challengers:
-            self._add_drafts(challenger.take_incidents())
+            self._add_drafts(challenger.pop_incidents())
         self._incidents = [self._records[each.run_id or self.run_id].add_incident(each) for each in self._incidents]
 
     def _account_step(self, step: StepDone) -> None:
         self.last_step_at_ms = step.at_ms
         if step.loss is not None:
             self.losses.add(step.loss)
-
-
-def _mean_of_known(arrays: Sequence[FloatArray]) -> FloatArray:
-    """The mean of equal shapes without NaN; NaN where all are."""
-    stacked = np.stack(arrays)
-    known = ~np.isnan(stacked)
-    count = known.sum(axis=0)
-    total: FloatArray = np.where(known, stacked, 0.0).sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,9 +19,7 @@ from core.training.engine.engine import TrainingEngine, part_of
 from core.training.online.market_session import MarketSession
 from core.training.online.session import TrainingSession
 
-SCHEMA = 6
-SCHEMA_OF_SEVERAL = 7
-"""Of several markets: the tensors of each have a prefix, in the order of `markets` in the metadata."""
+SCHEMA = 9
 _CHECKED = frozenset({"average", "clip"})
 _REFERENCE_MODEL = "twin"
 """Its name in checkpoint files."""
@@ -38,57 +36,59 @@ class UnfitError(CheckpointError):
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and metadata of the whole state: engine, generator, calibration, experts, past, position."""
+    challengers = {each.name: each.state() for each in session.challengers}
     metadata = {
-        "schema": SCHEMA if len(session.markets) == 1 else SCHEMA_OF_SEVERAL,
+        "schema": SCHEMA,
         "training_type": "online",
         "model": describe_model(model),
         **_scalars_of(session),
+        _ABSENT: list(session.of_absent_markets),
+        _CHALLENGERS: {name: scalars for name, (_, scalars) in challengers.items()},
         "torch": torch.__version__,
     }
     tensors = _tensors_of(session)
-    if session.of_absent_markets:
-        metadata[_ABSENT] = list(session.of_absent_markets)
-        for place, state in enumerate(session.of_absent_markets.values()):
-            tensors |= _tensors(f"{_ABSENT}.{place}", state)
-    if session.challengers:
-        states = {each.name: each.state() for each in session.challengers}
-        metadata[_CHALLENGERS] = {name: scalars for name, (_, scalars) in states.items()}
-        for name, (own, _) in states.items():
-            tensors |= {f"{_CHALLENGERS}.{name}.{key}": tensor for key, tensor in own.items()}
+    for place, state in enumerate(session.of_absent_markets.values()):
+        tensors |= _tensors(f"{_ABSENT}.{place}", state)
+    for name, (own, _) in challengers.items():
+        tensors |= {f"{_CHALLENGERS}.{name}.{key}": tensor for key, tensor in own.items()}
     return tensors, metadata
 
 
 def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
     tensors = session.engine.tensors()
-    for prefix, market in _parts(session.markets, _names_of(session)):
-        tensors.update(_tensors(f"{prefix}history", market.history.state()))
-        tensors.update(_tensors(f"{prefix}forecaster", market.forecaster.state()))
-        tensors.update(_tensors(f"{prefix}past", market.forecaster.past()))
-        tensors.update(_tensors(f"{prefix}conditions", market.conditions.state()))
-        tensors.update(_tensors(f"{prefix}{_REFERENCE_MODEL}", market.reference_forecasts.arrays()))
-        tensors.update(_tensors(f"{prefix}{_COMBINED}", market.forecaster.state_with_challengers()))
-        tensors.update(_tensors(f"{prefix}{_OPEN_HITS}", market.scores.evidence.experts.open_hits()))
+    for place, market in enumerate(session.markets):
+        states = {
+            "history": market.history.state(),
+            "forecaster": session.forecaster.state(market.place),
+            "past": session.forecaster.past(market.place),
+            "conditions": session.forecaster.regimes.state(market.place),
+            _REFERENCE_MODEL: market.reference_forecasts.state(),
+            _COMBINED: session.forecaster.state_with_challengers(market.place),
+            _OPEN_HITS: market.scores.evidence.experts.open_hits(),
+        }
+        for part, state in states.items():
+            tensors |= _tensors(_name_of(part, place), state)
     return tensors
 
 
-def _names_of(session: TrainingSession) -> list[str] | None:
-    """The markets as a checkpoint names them; None: a single one, which it does not name."""
-    return None if len(session.markets) == 1 else [str(market.market) for market in session.markets]
+def _names_of(session: TrainingSession) -> list[str]:
+    return [str(market.market) for market in session.markets]
 
 
-def _parts(markets: Sequence[MarketSession], names: Sequence[str] | None) -> list[tuple[str, MarketSession]]:
-    """Those of the markets that a checkpoint has, each with the prefix of its tensors. names: the checkpoint's."""
-    if names is None:
-        return [("", markets[0])]
-    return [(f"m{names.index(name):03d}.", each) for each in markets if (name := str(each.market)) in names]
+def _name_of(part: str, place: int) -> str:
+    """The prefix of a market's tensors. place: in the list of the checkpoint's markets."""
+    return f"m{place:03d}.{part}"
+
+
+def _places(markets: Sequence[MarketSession], metadata: dict[str, Any]) -> list[tuple[int, MarketSession]]:
+    """Those of the markets that a checkpoint has, each with its place there. Of one market, it fits any other one."""
+    names = metadata.get("markets", [])
+    if len(markets) == len(names) == 1:
+        return [(0, markets[0])]
+    return [(names.index(name), each) for each in markets if (name := str(each.market)) in names]
 
 
 def _scalars_of(session: TrainingSession) -> dict[str, Any]:
-    of_markets = [
-        {"line_after_ms": market.scores.line_after_ms, "drift": market.drifts.state()} for market in session.markets
-    ]
-    names = _names_of(session)
-    several = {"markets": names, "of_markets": of_markets, "closes": session.closes}
     return {
         "step": session.step,
         "position_ms": session.position_ms,
@@ -100,7 +100,11 @@ def _scalars_of(session: TrainingSession) -> dict[str, Any]:
         "best_loss": session.losses.best,
         "newest_losses": list(session.losses.newest),
         "losses_of_line": session.losses.of_line,
-        **(of_markets[0] if names is None else several),
+        "markets": _names_of(session),
+        "of_markets": [
+            {"line_after_ms": market.scores.line_after_ms, "drift": market.drifts.state()} for market in session.markets
+        ],
+        "closes": session.closes,
         _REFERENCE_MODEL: session.reference_model.state(),
     }
 
@@ -119,7 +123,7 @@ def require_finite_state(tensors: dict[str, Tensor], metadata: dict[str, Any]) -
 
 def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> None:
     """Raise UnfitError if a checkpoint is of another architecture or a form that this version does not read."""
-    if metadata.get("schema") not in (SCHEMA, SCHEMA_OF_SEVERAL):
+    if metadata.get("schema") != SCHEMA:
         raise UnfitError(f"{name} is of form {metadata.get('schema')}; this version reads form {SCHEMA}.")
     names = metadata.get("markets", [])
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
@@ -129,13 +133,16 @@ def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> No
 
 
 def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) -> None:
-    """Raise CheckpointError if the weights do not have the shapes of this engine's model, or are not finite."""
+    """Raise CheckpointError if the weights do not have the forms of this engine's model, or are not finite."""
     model_state = part_of(tensors, "model")
-    expected = {name: tensor.shape for name, tensor in engine.model.state_dict().items()}
-    if {name: tensor.shape for name, tensor in model_state.items()} != expected:
-        raise CheckpointError("The checkpoint's weights do not have the shapes of this run's model.")
+    if _forms(model_state) != _forms(engine.model.state_dict()):
+        raise CheckpointError("The checkpoint's weights do not have the shapes and types of this run's model.")
     if not all(bool(torch.isfinite(tensor).all()) for tensor in model_state.values() if tensor.is_floating_point()):
         raise CheckpointError("The checkpoint holds weights that are not finite.")
+
+
+def _forms(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, bool]]:
+    return {name: (tensor.shape, tensor.is_floating_point()) for name, tensor in tensors.items()}
 
 
 def require_sound_learning(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
@@ -143,8 +150,8 @@ def require_sound_learning(session: TrainingSession, tensors: dict[str, Tensor],
     session's, or are not finite: NumPy would broadcast one number, and a NaN would stay forever."""
     present = session.engine.tensors()
     wanted = {name: each for name, each in present.items() if name.split(".")[0] in _CHECKED and name in tensors}
-    for prefix, market in _parts(session.markets, metadata.get("markets")):
-        wanted |= _tensors(f"{prefix}forecaster", market.forecaster.state())
+    for place, market in _places(session.markets, metadata):
+        wanted |= _tensors(_name_of("forecaster", place), market.forecaster.state(market.place))
     for name, tensor in wanted.items():
         found = tensors.get(name)
         if found is None or found.shape != tensor.shape or found.is_floating_point() != tensor.is_floating_point():
@@ -157,8 +164,9 @@ def learned_of(
     market: MarketSession, tensors: dict[str, Tensor], metadata: dict[str, Any]
 ) -> dict[str, NDArray[np.generic]]:
     """The learned state of its forecaster: expert weights and calibration. As they are if the checkpoint has none."""
-    parts = _parts([market], metadata.get("markets"))
-    return _arrays(tensors, f"{parts[0][0]}forecaster") if parts else market.forecaster.state()
+    for place, _ in _places([market], metadata):
+        return _arrays(tensors, _name_of("forecaster", place))
+    return market.forecaster.state(market.place)
 
 
 def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
@@ -169,21 +177,21 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     _require_sound(session, tensors, metadata)
     with _unchanged_on_error(session):
         require_finite(metadata["engine"])
-        _take_learned(session, tensors, metadata)
-        session.keep_reference_line_of(metadata.get(_REFERENCE_MODEL))
-    _take_challengers(session, tensors, metadata, is_same_run=False)
+        _apply_learned(session, tensors, metadata)
+        session.keep_reference_line_of(metadata[_REFERENCE_MODEL])
+    _apply_challengers(session, tensors, metadata, is_same_run=False)
 
 
 def _require_sound(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    if (len(session.markets) == 1) is not (len(metadata.get("markets", [])) == 0):
+    if (len(session.markets) == 1) is not (len(metadata.get("markets", [])) == 1):
         raise CheckpointError("Checkpoints of models of one market and of several do not fit each other.")
     require_sound_weights(session.engine, tensors)
     require_sound_learning(session, tensors, metadata)
 
 
-def _take_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    for prefix, market in _parts(session.markets, metadata.get("markets")):
-        market.forecaster.restore(_arrays(tensors, f"{prefix}forecaster"))
+def _apply_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+    for place, market in _places(session.markets, metadata):
+        market.forecaster.restore(_arrays(tensors, _name_of("forecaster", place)), market.place)
     session.engine.restore(tensors, metadata["engine"])
 
 
@@ -197,13 +205,13 @@ def _unchanged_on_error(session: TrainingSession, *, with_past: bool = False) ->
         with as_checkpoint_errors():
             yield
     except CheckpointError:
-        _take_learned(session, before, scalars)
+        _apply_learned(session, before, scalars)
         if with_past:
-            _take_past(session, before, scalars)
+            _apply_past(session, before, scalars)
         raise
 
 
-def _take_challengers(
+def _apply_challengers(
     session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any], *, is_same_run: bool
 ) -> None:
     """One that the checkpoint does not have begins new, and so does the combination if they are others."""
@@ -212,9 +220,9 @@ def _take_challengers(
         each.restore(part_of(tensors, f"{_CHALLENGERS}.{each.name}"), states.get(each.name), is_same_run=is_same_run)
     is_same = list(states) == [each.name for each in session.challengers]
     for market in session.markets:
-        market.forecaster.restore_with_challengers(None)
-    for prefix, market in _parts(session.markets, metadata.get("markets")) if is_same else ():
-        market.forecaster.restore_with_challengers(_arrays(tensors, f"{prefix}{_COMBINED}"))
+        market.forecaster.restore_with_challengers(None, market.place)
+    for place, market in _places(session.markets, metadata) if is_same else ():
+        market.forecaster.restore_with_challengers(_arrays(tensors, _name_of(_COMBINED, place)), market.place)
 
 
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
@@ -224,71 +232,64 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
 
     Raises CheckpointError; then the session is unchanged.
     """
-    parts = _parts(session.markets, metadata.get("markets"))
-    if not parts:
+    places = _places(session.markets, metadata)
+    if not places:
         raise CheckpointError("The checkpoint is of other markets than this run.")
     with _unchanged_on_error(session, with_past=True):
         require_finite_state(tensors, metadata)
         _require_sound(session, tensors, metadata)
-        _take_learned(session, tensors, metadata)
-        session.keep_reference_line_of(metadata.get(_REFERENCE_MODEL))
-        _take_past(session, tensors, metadata)
-        if len(parts) < len(session.markets):  # others have joined, and the model knows what happened around them
+        _apply_learned(session, tensors, metadata)
+        session.keep_reference_line_of(metadata[_REFERENCE_MODEL])
+        _apply_past(session, tensors, metadata)
+        if len(places) < len(session.markets):  # others have joined, and the model knows what happened around them
             session.provenance.note_new_weights(session.provenance.learned_until_ms(session.position_ms) or 0)
-    _take_absent(session, tensors, metadata)
-    _take_challengers(session, tensors, metadata, is_same_run=True)
+    _apply_absent(session, tensors, metadata)
+    _apply_challengers(session, tensors, metadata, is_same_run=True)
 
 
-def _take_absent(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+def _apply_absent(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Keep expert weights and calibration of markets that the session does not have, and restore those of markets that
     are back, unless they are of another form."""
     present = {str(market.market): market for market in session.markets}
     kept = {name: _arrays(tensors, f"{_ABSENT}.{place}") for place, name in enumerate(metadata.get(_ABSENT, ()))}
     for name in present.keys() & kept.keys():
-        forecaster = present[name].forecaster
-        forms, found = ({key: array.shape for key, array in of.items()} for of in (forecaster.state(), kept[name]))
+        market = present[name]
+        own = market.forecaster.state(market.place)
+        forms, found = ({key: array.shape for key, array in of.items()} for of in (own, kept[name]))
         if found == forms:
-            forecaster.restore(kept[name])
+            market.forecaster.restore(kept[name], market.place)
     names = metadata.get("markets", ())
-    kept |= {name: _arrays(tensors, f"m{place:03d}.forecaster") for place, name in enumerate(names)}
+    kept |= {name: _arrays(tensors, _name_of("forecaster", place)) for place, name in enumerate(names)}
     session.of_absent_markets = {name: state for name, state in kept.items() if name not in present}
 
 
-def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+def _apply_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
-    session.provenance.seen_until_ms = metadata.get("seen_until_ms")
-    session.losses.restore(metadata["best_loss"], metadata["newest_losses"], int(metadata.get("losses_of_line", 0)))
+    session.closes = int(metadata["closes"])
+    session.provenance.seen_until_ms = metadata["seen_until_ms"]
+    session.losses.restore(metadata["best_loss"], metadata["newest_losses"], int(metadata["losses_of_line"]))
     session.ladder.restore(metadata["recovery"])
-    reference = metadata.get(_REFERENCE_MODEL)  # older checkpoints have none
-    session.reference_model.restore(reference)
-    has_forecasts = reference is not None and bool(session.reference_model.age)
-    names = metadata.get("markets")
-    has_same_markets = names == _names_of(session)
-    of_markets = {} if names is None else dict(zip(names, metadata["of_markets"], strict=True))
-    for prefix, market in _parts(session.markets, names):
-        scalars = of_markets.get(str(market.market), metadata)
-        market.history.restore(_arrays(tensors, f"{prefix}history"))
-        past = _arrays(tensors, f"{prefix}past")
-        market.forecaster.restore_past(past if has_same_markets else _without_leaders(past))
-        market.conditions.restore(_arrays(tensors, f"{prefix}conditions"))  # older checkpoints have none
-        market.scores.begin_line(_line_after_ms(scalars, metadata["position_ms"]))
-        market.drifts.restore(scalars.get("drift"))  # older checkpoints have none
-        market.scores.evidence.experts.restore_hits(_arrays(tensors, f"{prefix}{_OPEN_HITS}"))
-        forecasts = _arrays(tensors, f"{prefix}{_REFERENCE_MODEL}") if has_forecasts else None
-        market.reference_forecasts.restore(forecasts)
-    session.closes = int(metadata.get("closes", 0))
-
-
-def _without_leaders(past: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
-    """Coefficients of other markets are not those of the markets that have their places now."""
-    return {name: array for name, array in past.items() if ".leaders." not in name}
-
-
-def _line_after_ms(scalars: dict[str, Any], position_ms: int | None) -> int | None:
-    """Older checkpoints do not say which scores are of their line of weights: none before the checkpoint count."""
-    after_ms = scalars.get("line_after_ms", position_ms)
-    return None if after_ms is None else int(after_ms)
+    session.reference_model.restore(metadata[_REFERENCE_MODEL])
+    has_same_markets = metadata["markets"] == _names_of(session)
+    for place, market in _places(session.markets, metadata):
+        scalars = metadata["of_markets"][place]
+        arrays = {
+            part: _arrays(tensors, _name_of(part, place))
+            for part in ("history", "past", "conditions", _OPEN_HITS, _REFERENCE_MODEL)
+        }
+        market.history.restore(arrays["history"])
+        past = arrays["past"]
+        if not has_same_markets:  # coefficients of other markets are not those of the ones that have their places now
+            past = {name: array for name, array in past.items() if ".leaders." not in name}
+        market.forecaster.restore_past(past, market.place)
+        market.forecaster.regimes.restore(arrays["conditions"], market.place)
+        market.scores.begin_line(scalars["line_after_ms"])
+        market.drifts.restore(scalars["drift"])
+        market.scores.evidence.experts.restore_hits(arrays[_OPEN_HITS])
+        market.reference_forecasts.restore(arrays[_REFERENCE_MODEL])
+        if not session.reference_model.age:
+            market.reference_forecasts.clear()
 
 
 def describe_model(model: ModelSettings) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which prices were touched after forecasts, and what the chance of it was: cases to judge, and to learn from.
+"""Prices touched after forecasts, and their chances: cases to judge, and to learn from.
 
 The prices lie at fixed multiples of the volatility at the forecast, times the root of the number of candles. A case
 counts if the forecast's exact quantiles are stored, it has enough of a past for paths, and its candles came without a
@@ -64,9 +64,9 @@ def cases_of(
     market: Market,
     learned: Callable[[int, int], Callable[[int], LearnedChances]],
 ) -> Iterator[dict[int, Touches]]:
-    """Of these forecasts, in time order, by within how many candles; without those that have no cases.
+    """The cases of these forecasts, in time order, by number of candles; forecasts without cases are skipped.
 
-    learned: of so many candles, what forecasts up to an origin have learned, by their origins. Raises StorageError.
+    learned: for a number of candles and the last origin, the learned chances by origin. Raises StorageError.
     """
     for horizons, alike in groupby(forecasts, key=attrgetter("horizons")):
         equal = list(alike)
@@ -75,7 +75,7 @@ def cases_of(
 
 
 def _candles_around(forecasts: Sequence[StoredForecast], store: CandleStore, market: Market) -> StoredColumns:
-    """Those that the paths of these forecasts need, and their targets."""
+    """The candles that the paths of these forecasts need, and their targets."""
     first_ms, last = forecasts[0].origin_open_time_ms, forecasts[-1]
     stop_ms = last.origin_open_time_ms + market.interval.duration_ms * last.horizons + 1
     before = store.columns_before(market, first_ms, NEEDED_CANDLES)
@@ -91,7 +91,7 @@ def _cases(
     market: Market,
     learned: Callable[[int], LearnedChances],
 ) -> Iterator[dict[int, Touches]]:
-    """Of forecasts of equally many candles."""
+    """`cases_of` for forecasts that all have equally many candles."""
     interval, horizons = market.interval, forecasts[0].horizons
     places = np.searchsorted(candles.open_time_ms, [forecast.origin_open_time_ms for forecast in forecasts])
     first = max(0, int(places[0]) - NEEDED_CANDLES + 1)

@@ -1,4 +1,4 @@
-"""What a trainer gets when it starts. Imports no torch: the window's process makes these."""
+"""The specification that starts a trainer. Imports no torch: the window's process makes these."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from core.market.shown_names import shown_market
 from core.settings.tree import Settings, model_to_dict
 
 _FEWEST_SAMPLES = 2
-"""Of a market in a step: the newest has no target beyond the first horizon, so an older one is needed."""
+"""The fewest samples of a market in a step: the newest has no target beyond the first horizon, so an older one is
+needed."""
 _LARGEST_FACTOR = 4.0
 _SHRINKAGE_SHARE = 0.2
 
@@ -60,7 +61,7 @@ class SessionSpec:
 
     @property
     def markets(self) -> tuple[Market, ...]:
-        """All of them, in the order in which they are taken at a close."""
+        """All markets, in their order at a close."""
         return self.market, *self.others
 
     @property
@@ -73,8 +74,9 @@ class SessionSpec:
 
     @property
     def fingerprint(self) -> str:
-        """What must be equal for a run to be continued: the model's shape, the challengers' names and the seed; of
-        several markets also whether they are several, and with a seed which, as others would change what it repeats."""
+        """A text that must be equal for a run to be continued: the model's shape, the challengers' names and the seed;
+        of several markets also whether they are several, and with a seed which, as others would change what it
+        repeats."""
         parts: dict[str, Any] = {"model": model_to_dict(self.settings.model), "seed": self.settings.training.seed}
         if self.challengers:
             parts["model"]["challengers"] = self.challengers  # a file may be moved
@@ -96,15 +98,17 @@ def in_order(markets: Sequence[Market]) -> tuple[Market, ...]:
         raise ValueError(f"{both} have different intervals. One model learns markets of one interval.")
     if (other := next((each for each in ordered if own_mode_of(each) is not own_mode_of(first)), None)) is not None:
         both = f"{shown_market(first)} and {shown_market(other)}"
-        raise ValueError(f"{both} are not learned together: give markets that are all live, all replayed or simulated.")
+        raise ValueError(
+            f"{both} are not learned together: choose markets that are all live, all replayed or simulated."
+        )
     return ordered
 
 
 def for_markets(settings: Settings, markets: int) -> Settings:
-    """The settings with which one model learns so many markets; unchanged for one.
+    """The settings with which one model learns this number of markets; unchanged for one.
 
-    A step keeps its number of samples, shared by the markets. They are less alike than those of one market, so the rate
-    is higher, and the penalty of near corrections is lower (that of far ones grows faster, see `opening.build_engine`).
+    A step keeps its number of samples, shared by the markets. They are less alike than one market's, so the rate is
+    higher, and the penalty of near corrections is lower (for far ones it grows faster, see `opening.build_engine`).
     """
     if markets == 1:
         return settings
@@ -120,5 +124,5 @@ def for_markets(settings: Settings, markets: int) -> Settings:
 
 
 def rate_factor(markets: int) -> float:
-    """The learning rate of a model of so many markets, in units of the setting: their root, at most four."""
+    """The learning rate for this number of markets, in units of the setting: their root, at most four."""
     return min(_LARGEST_FACTOR, math.sqrt(markets))

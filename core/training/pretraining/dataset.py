@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +12,12 @@ from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.forecast.baseline_forecast import BaselineForecast
 from core.forecast.experts import REFERENCE
 from core.forecast.history import History
-from core.training.engine.samples import Batch, LossWeights, build_batch, joined
+from core.training.engine.samples import Batch, LossWeights, build_batch, joined, padded
 from core.training.pretraining.sources import Source
 
 _EVEN = LossWeights(1.0, 1.0)
 """History has no forecasts, so no sample was forecast badly: all count equally."""
 _REPORT_EVERY = 1000
-_Number = TypeVar("_Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +41,13 @@ def build_series(source: Source, horizons: int, on_progress: Callable[[int], Non
     on_progress: called now and then with the number of processed candles.
     """
     candles = source.file.candles
-    history = History(source.file.interval, len(candles), horizons)
-    baselines = BaselineForecast(history)
+    history = History.alone(source.file.interval, len(candles) + horizons, horizons)
+    baselines, alone = BaselineForecast(history.panel), np.array([0])
     references = np.empty((len(candles), QUANTITIES, len(LEVELS)), dtype=np.float32)
     for index, candle in enumerate(candles):
         history.append(candle)
-        baselines.observe()
-        references[index] = baselines.now.experts[REFERENCE, 0]
+        baselines.observe(alone)
+        references[index] = baselines.experts(alone)[0, 0, REFERENCE]
         if index % _REPORT_EVERY == 0:
             on_progress(index)
     count = len(candles)
@@ -83,8 +81,8 @@ class Dataset:
     def order(self, seed: int, epoch: int) -> NDArray[np.int64]:
         """The places of an epoch's training samples, shuffled: the same for the same seed and epoch, in every process.
 
-        As many as there are samples, with an equal share of each file, whatever its length: of a longer file some are
-        left out, those of a shorter one come again.
+        As many as there are samples, with an equal share of each file, whatever its length: a longer file's are left
+        out in part, a shorter one's repeat.
         """
         generator = np.random.default_rng([seed, epoch])
         parts = np.split(np.arange(self.samples), np.cumsum([one.training.size for one in self.series])[:-1])
@@ -104,14 +102,14 @@ class Dataset:
         for index, one in enumerate(self.series):
             rows = chosen[chosen[:, 0] == index, 1]
             if rows.size:
-                batches.append(build_batch(one.history, rows, self.context, _EVEN))
+                batches.append(build_batch(one.history.panel, np.zeros_like(rows), rows, self.context, _EVEN))
                 references.append(one.history.anchors(rows))
-        batch = Batch(*(_padded(array, size) for array in joined(batches).arrays))
-        return batch, _padded(np.concatenate(references), size)
+        batch = joined(batches).padded(size)
+        return batch, padded(np.concatenate(references), size)
 
 
 def share_of(batch: Batch, reference: FloatArray, rank: int, world_size: int) -> tuple[Batch, FloatArray]:
-    """Every `world_size`-th sample, starting at `rank`."""
+    """The part of one process: every `world_size`-th sample, starting at `rank`."""
     rows = slice(rank, None, world_size)
     return Batch(*(array[rows] for array in batch.arrays)), reference[rows]
 
@@ -125,9 +123,3 @@ def _drawn(generator: np.random.Generator, places: NDArray[np.int64], count: int
 def _places(rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """[place, (series, row)]"""
     return np.concatenate([np.stack([np.full_like(own, index), own], axis=1) for index, own in enumerate(rows)])
-
-
-def _padded(array: NDArray[_Number], size: int) -> NDArray[_Number]:
-    """With rows of zeros up to `size`."""
-    missing = size - array.shape[0]
-    return np.concatenate([array, np.zeros((missing, *array.shape[1:]), dtype=array.dtype)]) if missing else array

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from core.domain.clock import Clock
 from core.domain.events import Estimate, JobProgress
-from core.domain.quantities import FloatArray
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
-from core.training.engine.engine import StepResult, TrainingEngine
-from core.training.engine.samples import Batch
+from core.training.engine.engine import TrainingEngine
 from core.training.hosting.pretrained import Pretrained, PretrainedStore
-from core.training.online.ledger import LossLedger
+from core.training.online.loss_ledger import LossLedger
 from core.training.online.snapshot import SCHEMA, describe_model
 from core.training.pretraining.dataset import Dataset, share_of
 from core.training.pretraining.errors import PretrainingError
@@ -34,7 +32,7 @@ from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.quarantine import Quarantine, non_finite_parts
 
 NAME = "pretraining"
-"""Of the job, and of the folder of its quarantined batches."""
+"""The name of the job, and of the folder of its quarantined batches."""
 _KNOWN_GOOD_EVERY = 50
 """Steps between two checks for a known good state: the most that a rollback can cost."""
 _MOST_INCIDENTS = 100
@@ -53,8 +51,8 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PretrainingRequest:
-    """The user's request. batch_size: samples of a step, over all processes. patience: epochs without progress before
-    stopping. validation_share: of each file, its last part."""
+    """The user's request. batch_size: samples per step, over all processes. patience: epochs without progress before
+    stopping. validation_share: the last part of each file."""
 
     files: tuple[Path, ...]
     epochs: int
@@ -65,7 +63,7 @@ class PretrainingRequest:
 
 @dataclass(frozen=True, slots=True)
 class PretrainingContext:
-    """What pretraining needs from outside. show, say: take progress and sentences; of several processes only the first
+    """The environment of pretraining. show, say: take progress and sentences; of several processes only the first
     reports. should_stop: called between steps."""
 
     settings: Settings
@@ -87,7 +85,6 @@ class Epoch:
     is_whole: bool
 
     def summary(self) -> dict[str, Any]:
-        """As JSON."""
         return {
             "epoch": self.number,
             "loss": self.loss,
@@ -98,8 +95,8 @@ class Epoch:
 
 
 class Pretraining:
-    """Every process of the team runs the same code, and they end together. Only the first one writes files; what the
-    others `say` is not shown (`run`)."""
+    """Every process of the team runs the same code, and they end together. Only the first one writes files; the others'
+    sentences are not shown (`run`)."""
 
     def __init__(
         self,
@@ -139,8 +136,8 @@ class Pretraining:
         self._incidents: list[IncidentDraft] = []
 
     def run(self) -> StopReason:
-        """Train to the end. Raises what the ladder lets through, and PretrainingError if the best epoch cannot be
-        saved."""
+        """Train to the end. Raises errors that the ladder does not handle, and PretrainingError if the best epoch
+        cannot be saved."""
         for number in range(1, self._request.epochs + 1):
             stop_reason = self._train_epoch(number)
             if stop_reason is not None:
@@ -216,9 +213,15 @@ class Pretraining:
         """One step. Returns whether training must stop."""
         batch, reference = self._dataset.batch(places, self._rows)
         step = self._steps + 1
-        done = self._ladder.train(*self._own_share(batch, reference), step, self._losses.newest)
+        if not non_finite_parts(batch, reference):  # else all processes get all of it, and all of them quarantine it
+            batch, reference = share_of(batch, reference, self._team.rank, self._team.world_size)
+        done = self._ladder.train(batch, reference, step, self._losses.newest)
         self._steps = step
-        self._account(done.result, places.shape[0], trained)
+        if done.result.loss is None:
+            self._skipped += 1
+        else:
+            self._losses.add(done.result.loss)
+            trained.append((done.result.loss, places.shape[0]))
         self._add_incidents(done.incidents)
         if step % _KNOWN_GOOD_EVERY or done.must_pause:
             return done.must_pause
@@ -231,19 +234,6 @@ class Pretraining:
         """The batch size, rounded up so that every process has the same number of rows."""
         size = self._team.world_size
         return -(-min(self._request.batch_size, self._dataset.samples) // size) * size
-
-    def _own_share(self, batch: Batch, reference: FloatArray) -> tuple[Batch, FloatArray]:
-        """A batch that will be quarantined is given whole to all processes: then all of them quarantine it."""
-        if non_finite_parts(batch, reference):
-            return batch, reference
-        return share_of(batch, reference, self._team.rank, self._team.world_size)
-
-    def _account(self, result: StepResult, samples: int, trained: list[_Trained]) -> None:
-        if result.loss is None:
-            self._skipped += 1
-            return
-        self._losses.add(result.loss)
-        trained.append((result.loss, samples))
 
     def _judge(self, epoch: Epoch) -> bool:
         """Returns whether training must stop."""
@@ -274,7 +264,7 @@ class Pretraining:
             raise PretrainingError(problem or "The first process could not write the checkpoint.")
 
     def _write(self, epoch: Epoch) -> str | None:
-        """None, or a sentence that says why it failed."""
+        """Write the epoch. Returns a sentence with the reason of a failure."""
         former = self._kept
         try:
             self._kept = self._store.write(

@@ -12,7 +12,7 @@ import torch
 
 from core.domain.clock import Clock
 from core.domain.events import JobProgress
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
 from core.training.engine.device import cpu_label, prepare_thread, release_thread
 from core.training.engine.device_faults import DeviceFault, classify
 from core.training.hosting.opening import build_engine
@@ -110,7 +110,7 @@ def _read(context: PretrainingContext, sources: Sequence[Source], team: Team, me
 
 
 def _series(context: PretrainingContext, sources: Sequence[Source], meter: Meter) -> list[Series] | None:
-    """None if this process was asked to stop."""
+    """The series of the sources; None if this process was asked to stop."""
     done_before = 0
 
     def progress(done: int) -> None:
@@ -129,8 +129,8 @@ def _series(context: PretrainingContext, sources: Sequence[Source], meter: Meter
 
 
 class Meter:
-    """Takes the amount done; reports now and then, and at the end. A job of several parts has one count, which never
-    goes back."""
+    """Turns the amount done into progress, now and then and at the end. A job of several parts has one count, which
+    never goes back."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Meter:
         self._started_s, self._shown_s = self._clock.monotonic_s(), None
 
     def at(self, done: int) -> None:
-        """This much of the part is done."""
+        """Report that this much of the part is done."""
         now_s, of_all = self._clock.monotonic_s(), self._before + done
         is_due = self._shown_s is None or now_s - self._shown_s >= _REPORT_EVERY_S
         if is_due or of_all >= self._total:

@@ -1,4 +1,4 @@
-"""The candle files for training: read, and refused if they cannot give a valid result."""
+"""The candle files for training: read, and refused if they cannot produce a valid result."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.domain.candle import Candle
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
-from core.market.history.files import CandleFile, read_candle_file
+from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
+from core.market.history.candle_file import CandleFile, read_candle_file
 from core.settings.tree import ModelSettings
 from core.training.pretraining.errors import PretrainingError
 

@@ -22,13 +22,13 @@ _VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
 class Team:
-    """One process alone. Where several train together, every method is called by all of them, in the same order."""
+    """One process alone. If several train together, each calls every method, in the same order."""
 
     rank = 0
-    """This process's number; 0 is the one that writes and reports."""
+    """This process's number; process 0 writes and reports."""
     world_size = 1
     join: Callable[[nn.Module], Replicas] | None = None
-    """Makes a model one of several replicas; None for a single process."""
+    """Turns a model into one of several replicas; None for a single process."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -42,7 +42,7 @@ class Team:
         return numbers
 
     def from_first(self, number: int) -> int:
-        """The number given by process 0."""
+        """The number that process 0 passes."""
         return number
 
 
@@ -94,7 +94,7 @@ def join_team(wanted_device: str, environment: Mapping[str, str] = os.environ) -
 
 
 def _join_group(wanted_device: str, local_rank: int) -> Iterator[Team]:
-    """After other exceptions the group is not destroyed: that would wait for processes that may have exited.
+    """The group is not destroyed after other exceptions: that would wait for processes that may have exited.
     PretrainingError is raised by all alike, or by the first once the others are done."""
     device = _own_device(wanted_device, local_rank)
     is_cuda = device.torch_device.type == "cuda"

@@ -37,11 +37,11 @@ class Validation:
 
     @property
     def is_finite(self) -> bool:
-        """Whether the model's forecasts gave finite losses."""
+        """Whether the losses of the model's forecasts are finite."""
         return all(_finite(one.value) == one.value for one in (self.close, self.range))
 
     def summary(self) -> dict[str, Any]:
-        """As JSON: a non-finite skill is null."""
+        """The scores as JSON: a non-finite skill is null."""
         return {
             "close_skill": _finite(self.close.value),
             "close_ci95": _interval(self.close),
@@ -64,8 +64,8 @@ def validate(engine: TrainingEngine, dataset: Dataset, team: Team) -> Validation
 
 
 def _alike(losses: FloatArray, rows: float) -> FloatArray:
-    """In units of the reference's mean, as of so many rows: a long file, and one of a restless market, count no more
-    than others. Zeros where the market does not move. losses: as in `_losses_of_series`."""
+    """Losses in units of the reference's mean, weighted as `rows` rows: neither a long file nor a restless market
+    counts more. Zeros if the market does not move. losses: as in `_losses_of_series`."""
     mean = losses[:, 1].mean(axis=0)
     moves = mean >= _ROUNDING
     alike: FloatArray = np.where(moves, losses / np.where(moves, mean, 1.0), 0.0) * (rows / losses.shape[0])

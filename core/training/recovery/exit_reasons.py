@@ -1,4 +1,4 @@
-"""Why a trainer process can exit, and what its exit code means."""
+"""The reasons for a trainer process's exit, and their exit codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXIT_GONE = 77
 
 
 class DeathCause(StrEnum):
-    """Why a trainer ended. It decides what follows: the same device again, another one, or no restart."""
+    """The cause of a trainer's end. It decides the reaction: the same device again, another one, or no restart."""
 
     ERROR = "an unrecoverable error"
     REFUSED = "a cause that must be fixed first"

@@ -27,11 +27,6 @@ class Failure:
     sentence: str
     details: str
 
-    @property
-    def ends_process(self) -> bool:
-        """Whether this process can no longer work."""
-        return self.fault in (DeviceFault.STICKY, DeviceFault.GONE)
-
 
 def failure_of(error: BaseException) -> Failure:
     details = "".join(traceback.format_exception(error))
@@ -41,7 +36,7 @@ def failure_of(error: BaseException) -> Failure:
 def survivable_failure(error: BaseException) -> Failure:
     """The failure, if this process can work on after it; otherwise raises the error again."""
     failure = failure_of(error)
-    if failure.ends_process:
+    if failure.fault in (DeviceFault.STICKY, DeviceFault.GONE):
         raise error
     return failure
 
@@ -51,7 +46,7 @@ def is_in_place_error(error: BaseException) -> bool:
 
 
 def name_operation(run_again: Callable[[], object]) -> str:
-    """Run the pass again in anomaly mode, and return autograd's account: the operation and where it was called.
+    """Run the pass again in anomaly mode, and return autograd's account: the operation and its call site.
 
     Anomaly mode is slow, so it is on only here. `run_again` is expected to fail as before; if it fails differently, the
     account says so. Raises only errors that end the process.

@@ -1,4 +1,4 @@
-"""Fallbacks for a model that gives no forecast: out of memory, a non-finite number, or an exception.
+"""Fallbacks for a model without a forecast: out of memory, a non-finite number, or an exception.
 
 A candle is always forecast; if the model fails, the reference takes its place, and one incident reports it.
 """
@@ -19,11 +19,11 @@ from core.training.recovery.ladder import Recovered, RecoveryLadder
 from core.training.recovery.step_watches import empty_caches
 
 Forecasts = Sequence[Quantiles]
-"""One of each market."""
+"""One set of quantiles for each market."""
 
 
 class _Missing(StrEnum):
-    """What the model lacks."""
+    """The part that the model lacks."""
 
     MEMORY = "memory"
     NUMBERS = "finite numbers"
@@ -32,7 +32,7 @@ class _Missing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """What the model gave: forecasts if nothing is missing; else the failure of its pass, if that raised."""
+    """The model's output: forecasts if nothing is missing; else the failure of its pass, if it raised."""
 
     made: Forecasts | None
     missing: _Missing | None = None
@@ -47,7 +47,7 @@ class ForecastGuard:
         self._lasting: _Missing | None = None
 
     def forecast(self, make: Callable[[], Forecasts], step: int) -> tuple[Forecasts | None, Recovered]:
-        """The model's forecasts of each market, all finite, tried twice if that can help; None if it gave none for any.
+        """The model's forecasts of each market, all finite, tried twice if that can help; None if any market has none.
         Raises only errors that end the process."""
         first = _try(make)
         if first.missing is None or first.missing is self._lasting:
@@ -67,7 +67,7 @@ class ForecastGuard:
         self._lasting = None
 
     def _prepare(self, missing: _Missing, step: int) -> Recovered:
-        """Do what may help before the second try."""
+        """Prepare a second try."""
         if missing is _Missing.NUMBERS:
             return self._ladder.roll_back_model(step)
         if missing is _Missing.MEMORY:
@@ -109,6 +109,6 @@ def _without_model(made: _Try) -> IncidentDraft:
         IncidentKind.FORECAST_WITHOUT_MODEL,
         f"The model could not forecast. {happened}",
         f"The reference's forecast takes the place of the model's until the model has one again. {further}",
-        "The model's skill in the meantime: it is that of the reference.",
+        "The model's skill in the meantime, which is the reference's.",
         made.failure.details if made.failure else "",
     )

@@ -10,7 +10,7 @@ from core.domain.incident_kinds import IncidentKind
 
 @dataclass(frozen=True, slots=True)
 class IncidentDraft:
-    """The fields are those of `core.domain.events.Incident`."""
+    """The fields are as in `core.domain.events.Incident`."""
 
     severity: Severity
     kind: IncidentKind

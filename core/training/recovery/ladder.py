@@ -148,9 +148,8 @@ class RecoveryLadder:
     def restore(self, state: dict[str, Any]) -> None:
         self._skipped_in_a_row = int(state["skipped_in_a_row"])
         self._budget.restore(state["rollbacks"])
-        self._spikes.restore(state.get("spikes", ()))
-        if "scale" in state:
-            self._scale.restore(state["scale"])
+        self._spikes.restore(state["spikes"])
+        self._scale.restore(state["scale"])
 
     def _attempt(self, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """The step, retried while that can help."""
@@ -180,7 +179,7 @@ class RecoveryLadder:
 
     def _after(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """Handle a step that did not raise."""
-        self._spikes.take(step, result)
+        self._spikes.observe(step, result)
         is_overflow = self._scale.explains(result)
         if result.is_spike:
             self._report_spike(result, batch, reference, step)

@@ -23,7 +23,7 @@ class Quarantine:
         self._folder = folder
 
     def put(self, batch: Batch, reference: FloatArray, step: int, reason: str) -> str:
-        """Write the batch. Returns a sentence that says where it is, or why it could not be written."""
+        """Write the batch. Returns a sentence with its path, or why it could not be written."""
         if self._folder is None:
             return "Another process keeps it for inspection."
         arrays = {
@@ -37,16 +37,14 @@ class Quarantine:
         path = self._folder / f"step-{step:08d}-{reason.replace(' ', '-')}.safetensors"
         try:
             write_weights(path, tensors, {"step": step, "reason": reason})
-            _delete_oldest(self._folder)
+            kept = sorted(
+                self._folder.glob("*.safetensors"), key=lambda each: (each.stat().st_mtime_ns, each.name), reverse=True
+            )
+            for oldest in kept[_MOST_STORED:]:
+                oldest.unlink(missing_ok=True)
         except OSError as error:
             return f"The batch could not be kept for inspection ({error.strerror or error})."
         return f"The batch is kept for inspection in {self._folder.name}/{path.name}."
-
-
-def _delete_oldest(folder: Path) -> None:
-    kept = sorted(folder.glob("*.safetensors"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    for path in kept[:-_MOST_STORED]:
-        path.unlink(missing_ok=True)
 
 
 def non_finite_parts(batch: Batch, reference: FloatArray) -> list[str]:

@@ -1,5 +1,5 @@
-"""What the ladder remembers from step to step: loss spikes, the search for fp16's loss scale, shortage of memory,
-and how many rollbacks there were."""
+"""The ladder's memory from step to step: loss spikes, the search for fp16's loss scale, shortage of memory, and the
+number of rollbacks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _FEWEST = 20
 _WINDOW = 100
 """Steps, including skipped ones."""
 _FREE_IN_A_ROW = 3
-"""At a scale that was fine before: gradients up to eight times as large are accepted silently."""
+"""Overflows in a row that are accepted silently at a scale that was fine before: up to eight times as large
+gradients."""
 _FIRST_PATIENCE = 200
 _MOST_PATIENCE = 12_800
 
@@ -44,13 +45,12 @@ class SpikeWatch:
         newest = [*done_losses[max(0, len(done_losses) + len(skipped) - _WINDOW) :], *skipped]
         return self._factor * statistics.median(newest) if len(newest) >= _FEWEST else None
 
-    def take(self, step: int, result: StepResult) -> None:
-        """Remember the loss of a spike that was not trained on."""
+    def observe(self, step: int, result: StepResult) -> None:
+        """Append the loss of a spike that was not trained on."""
         if result.is_spike and result.loss is None and result.gradients is not None:
             self._skipped.append((step, sum(part or 0.0 for part in result.gradients.loss_parts)))
 
     def state(self) -> list[tuple[int, float]]:
-        """As JSON."""
         return list(self._skipped)
 
     def restore(self, state: Sequence[Sequence[Any]]) -> None:
@@ -59,7 +59,7 @@ class SpikeWatch:
 
 class ScaleSearch:
     """Owns the scale at which a step last had finite gradients: separates overflows by which fp16 finds its loss scale
-    from those of bad gradients.
+    from overflows of bad gradients.
 
     Infinity and NaN are treated alike: in the backward pass an overflow becomes NaN as soon as it is multiplied by 0.
     """
@@ -69,7 +69,7 @@ class ScaleSearch:
         self._in_a_row = 0
 
     def explains(self, result: StepResult) -> bool:
-        """Take a step's result. Whether its gradients were non-finite only because of the scale."""
+        """Append a step's result. Returns whether its gradients were non-finite only because of the scale."""
         scale = None if result.gradients is None else result.gradients.loss_scale
         if scale is None:
             return False
@@ -83,11 +83,10 @@ class ScaleSearch:
         return self._in_a_row <= _FREE_IN_A_ROW
 
     def reset_count(self) -> None:
-        """After a rollback, or when the user resumed."""
+        """Reset the count after a rollback, or when the user resumed."""
         self._in_a_row = 0
 
     def state(self) -> dict[str, Any]:
-        """As JSON."""
         return {"fitting": self._fitting, "in_a_row": self._in_a_row}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -129,7 +128,7 @@ class MicroBatching:
 
 
 class RollbackBudget:
-    """Owns the steps of the newest rollbacks: so many are allowed within a number of steps before a user has to act."""
+    """Owns the steps of the newest rollbacks: a number is allowed within a window of steps before a user has to act."""
 
     def __init__(self, settings: RecoverySettings) -> None:
         self._allowed = settings.rollbacks

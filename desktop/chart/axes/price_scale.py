@@ -61,7 +61,6 @@ class PriceRange:
         return (value - self.low) / (self.high - self.low)
 
     def shares(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """`share` for an array."""
         if self.kind is ScaleKind.LOG:
             ratios = np.log(np.maximum(values, _SMALLEST) / self.low)
             return np.asarray(ratios / math.log(self.high / self.low), dtype=np.float64)
@@ -138,13 +137,12 @@ def round_prices(shown: PriceRange, most: int, decimals: int) -> list[float]:
 
 
 def percent_decimals(shown: PriceRange) -> int:
-    """Number of decimals for the percentages of a range."""
     span = shown.percent(shown.high) - shown.percent(shown.low)
     return max(2, 1 - math.floor(math.log10(span))) if span > 0 else 2
 
 
 def _round_powers(shown: PriceRange, most: int, decimals: int) -> list[float]:
-    """As many marks of one kind as fit; whole powers further apart if there is no room for all."""
+    """The finest marks that fit: multiples within each power of ten, or whole powers further apart."""
     first, last = math.floor(math.log10(shown.low)), math.ceil(math.log10(shown.high))
     for mantissas in reversed(_MANTISSAS):
         powers: list[float] = [10.0**power for power in range(first, last + 1)]

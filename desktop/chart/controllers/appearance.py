@@ -64,7 +64,6 @@ class ChartAppearance(QObject):
         self._show(self._shell.settings.current)
 
     def open_zones(self) -> ZoneDialog:
-        """Open the dialog for a time zone by name."""
         dialog = ZoneDialog(self._shell.settings.current.chart.time_zone, self._shell.window)
         dialog.chosen.connect(lambda name: self._shell.settings.change_chart(time_zone=name))
         dialog.finished.connect(lambda _result: self._show(self._shell.settings.current))
@@ -81,8 +80,8 @@ class ChartAppearance(QObject):
             self._shell.banner.notify(_no_date_words(is_empty=model.is_empty), key="go to date", is_answer=True)
             return None
         first, last = (format_time(model.time_at(index), zone) for index in (0, newest))
-        said = translate("Dialogs", "Candles are available from {0} to {1}.").format(first, last)
-        dialog = DateDialog(shown_ms, said, zone, self._chart.go_to_time, self._shell.window)
+        text = translate("Dialogs", "Candles are available from {0} to {1}.").format(first, last)
+        dialog = DateDialog(shown_ms, text, zone, self._chart.go_to_time, self._shell.window)
         return open_dialog(dialog)
 
     def _switch(self, action_id: ActionId) -> None:

@@ -57,7 +57,7 @@ class ChartCandles(QObject):
         self._present_actions()
 
     def show_market(self, market: Market) -> None:
-        """Show this market's stored candles, and drop those of the previous one."""
+        """Show this market's stored candles, and drop the previous market's."""
         self._market, self._forming = market, None
         self._history.cancel()
         self._shell.banner.withdraw(_HISTORY_NOTICE)
@@ -135,7 +135,6 @@ class ChartCandles(QObject):
             self._chart.go_to_time(mark.time_ms)
 
     def _is_crosshair_in_view(self) -> bool:
-        """Whether the keyboard crosshair is visible."""
         scale, mark = self._chart.scale, self._chart.key_mark
         index = None if mark is None else self._chart.model.index_from(mark.time_ms)
         return index is not None and scale.left <= index <= scale.right
@@ -152,7 +151,7 @@ class ChartCandles(QObject):
             action.setChecked(name == shown)
 
     def _newest(self, market: Market) -> CandleSeries:
-        """Shown until the full history is loaded; empty if the database cannot be read."""
+        """The newest candles, shown until the full history is loaded; empty if the database cannot be read."""
         try:
             stored = self._database.candles.columns_before(market, None, SHOWN_AT_FIRST)
             return CandleSeries.from_columns(market.interval, stored.open_time_ms, stored.values)
@@ -165,7 +164,7 @@ class ChartCandles(QObject):
             return CandleSeries(market.interval)
 
     def _known_holes(self, market: Market, stored: CandleSeries) -> KnownHoles | None:
-        """Within the shown time; None for candles that come from no exchange."""
+        """Known holes within the shown time; None for candles that come from no exchange."""
         if market.venue in (FILE_VENUE, SIMULATED_VENUE):
             return None
         try:

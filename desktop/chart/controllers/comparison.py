@@ -28,8 +28,8 @@ _NOTICE = "compare"
 
 
 class ChartComparison(QObject):
-    """Its candles are read on a thread, and joined if the chart's are coarser; new ones are read whenever a candle of
-    the chart closes. End `history` (`cancel` and `wait`) before the window is deleted."""
+    """Reads the other market's candles on a thread, and joins them if the chart's are coarser; reads new ones whenever
+    a candle of the chart closes. End `history` (`cancel` and `wait`) before the window is deleted."""
 
     def __init__(self, shell: Shell, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading) -> None:
         super().__init__(shell.window)
@@ -75,8 +75,7 @@ class ChartComparison(QObject):
         refused.connect(self._cancel_list)
 
     def read_on(self) -> None:
-        """Read the other market's new candles, or all if the last read failed. While a read is running, the next call
-        does it."""
+        """Read the other market's new candles, or all if none have been read. Does nothing while a read is running."""
         source, stored = self._source, self._stored
         if source is None or self.history.is_loading:
             return
@@ -174,7 +173,7 @@ class ChartComparison(QObject):
         self._chart.layers_changed()
 
     def _name_of(self, wanted: Market) -> str:
-        """With its venue if that is another one, such as the simulation."""
+        """The compared market's symbol, with its venue if that differs from the shown market's."""
         own = self._market
         symbol = symbols_apart([wanted] if own is None else [own, wanted])[wanted]
         if own is not None and own.venue == wanted.venue:
@@ -193,7 +192,7 @@ class ChartComparison(QObject):
         return sorted(found.values(), key=lambda market: (market.venue != own.venue, market))
 
     def _fitting(self, interval: Interval) -> list[Market]:
-        """All stored ones, those with the longest candles first."""
+        """The stored markets that can be shown at an interval, those with the longest candles first."""
         try:
             stored = self._database.stored_markets()
         except StorageError as error:

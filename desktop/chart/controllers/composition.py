@@ -19,15 +19,15 @@ from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
 from desktop.chart.controllers.context_menu import ChartMenu, PlaceMenu
 from desktop.chart.controllers.drawings import ChartDrawings
-from desktop.chart.controllers.lines import ChartLines
+from desktop.chart.controllers.indicators import ChartIndicators
 from desktop.chart.controllers.markers import ChartMarkers
 from desktop.chart.controllers.market_bar import MarketBar
 from desktop.chart.controllers.measure import ChartMeasure
 from desktop.chart.controllers.past import ChartPast
 from desktop.chart.controllers.placed import ChartPlaced
-from desktop.chart.controllers.placed_store import Book
+from desktop.chart.controllers.placed_store import PlacedStore
+from desktop.chart.controllers.price_lines import ChartPriceLines
 from desktop.chart.controllers.saving import ChartSaving
-from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.controllers.time_travel import TimeTravel
 from desktop.chart.items.previews import Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
@@ -64,11 +64,11 @@ class ChartTools(QObject):
                 chart.addAction(shell.actions[action_id])
         clock = state.clock
         self.markers = ChartMarkers(shell, chart, state, source)
-        self.book = Book(database, shell.banner.notify_storage_error)
-        self.lines = ChartLines(shell, chart, self.book, clock, messages)
-        self.drawings = ChartDrawings(shell, chart, self.book, clock)
-        self.measure = ChartMeasure(shell, chart, self.book)
-        self.placed = ChartPlaced(shell, chart, self.book, (self.measure, self.drawings, self.lines))
+        self.placed_store = PlacedStore(database, shell.banner.notify_storage_error)
+        self.lines = ChartPriceLines(shell, chart, self.placed_store, clock, messages)
+        self.drawings = ChartDrawings(shell, chart, self.placed_store, clock)
+        self.measure = ChartMeasure(shell, chart, self.placed_store)
+        self.placed = ChartPlaced(shell, chart, self.placed_store, (self.measure, self.drawings, self.lines))
         self.menu = ChartMenu(chart)
         for part in (self.placed.add_to_menu, self.lines.add_new_to_menu, self.measure.add_new_to_menu):
             self.menu.add(part)
@@ -81,7 +81,7 @@ class ChartTools(QObject):
 
 
 _FORECAST_WITHIN_MS = 250
-"""After a candle has closed; a note that is shown for less would only flicker."""
+"""Delay after a candle has closed; a note shown more briefly would only flicker."""
 
 
 class ChartEnsemble(QObject):
@@ -113,10 +113,10 @@ class ChartEnsemble(QObject):
         chart.model.futures.learned_of = learned_chances(folder.database)
         self.bar = MarketBar(shell.actions, chart, theme)
         self.saving = ChartSaving(shell, chart, state.clock)
-        studies = ChartStudies(shell, chart)
+        indicators = ChartIndicators(shell, chart)
         self.travel = TimeTravel(shell, chart, state, open_reader)
         self.tools = ChartTools(shell, chart, state, source, messages, database)
-        place = PlaceMenu(shell, chart, studies, source, self.checkpoint_chosen.emit, self.tools.placed)
+        place = PlaceMenu(shell, chart, indicators, source, self.checkpoint_chosen.emit, self.tools.placed)
         parts = (self.travel.add_to_menu, place.add_checkpoint, place.add_indicator, place.add_axis, place.add_plot)
         for part in parts:
             self.tools.menu.add(part)
@@ -131,15 +131,23 @@ class ChartEnsemble(QObject):
         self.tools.markers.checkpoint_chosen.connect(self.checkpoint_chosen)
         state.forecast_changed.connect(self._on_forecast)
         chart.series_changed.connect(self._on_series)
+        state.markets.closed.connect(self._on_closed)
+        state.markets.corrected.connect(self._on_corrected)
+        state.markets.forming_changed.connect(self._on_forming)
+        state.markets.reported.connect(self._on_report)
 
     def show_market(self, market: Market) -> None:
-        """Show this market's stored candles and lines instead of the previous one's. The database is open."""
+        """Show the stored candles, lines, forming candle and forecast of the state's market instead of the previous
+        one's. The database is open."""
         self._appearance.set_venue(market.venue)
         self.candles.show_market(market)
         self.bar.show_market(market)
         stored = self.candles.stored
         self.tools.show_market(market, stored[-1] if len(stored) else None)
         self.comparison.show_market(market)
+        if (forming := self._state.markets.row(market).forming) is not None:
+            self._on_forming(market, forming)
+        self._on_forecast()
 
     def reload(self, market: Market) -> None:
         """Stored candles of a market have changed: read them again, if they are shown."""
@@ -160,26 +168,31 @@ class ChartEnsemble(QObject):
         """Wait until no thread reads candles. False on a timeout."""
         return all([self.history.wait(), self.comparison.history.wait()])
 
-    def add_closed(self, candles: Sequence[Candle]) -> None:
-        """Append candles that have closed and are stored, in ascending time."""
-        self.candles.add(candles)
-        self.comparison.read_on()
-        self.tools.lines.see(candles)
-        self.travel.present()
+    @Slot(object, object)
+    def _on_closed(self, market: Market, candles: Sequence[Candle]) -> None:
+        if market == self._state.market:
+            self.candles.add(candles)
+            self.comparison.read_on()
+            self.tools.lines.see(candles)
+            self.travel.present()
 
-    def correct(self, candle: Candle) -> None:
-        """Replace a stored candle's values; its former prices are history and trigger no alert."""
-        self.candles.add((candle,))
+    @Slot(object, object)
+    def _on_corrected(self, market: Market, candle: Candle) -> None:
+        """A corrected candle's former prices are history and trigger no alert."""
+        if market == self._state.market:
+            self.candles.add((candle,))
 
-    def take_report(self, report: FeedReport) -> None:
-        """A report of the feed; shown are candles that the exchange does not have."""
-        if isinstance(report, MissingCandles):
+    @Slot(object, object)
+    def _on_report(self, market: Market, report: FeedReport) -> None:
+        """Show the candles that the exchange does not have."""
+        if market == self._state.market and isinstance(report, MissingCandles):
             self.candles.add_hole(report)
 
-    def set_forming(self, candle: Candle) -> None:
-        """The newest state of the candle that is still open."""
-        self.candles.set_forming(candle)
-        self.tools.lines.see((candle,))
+    @Slot(object, object)
+    def _on_forming(self, market: Market, candle: Candle) -> None:
+        if market == self._state.market:
+            self.candles.set_forming(candle)
+            self.tools.lines.see((candle,))
 
     @Slot()
     def _on_series(self) -> None:
@@ -207,13 +220,14 @@ class ForecastNote(QObject):
 
     @Slot()
     def _on_candles(self) -> None:
-        """The forecast may lie behind them: the first candle after a weekend passes all ghosts at once."""
+        """Update the note, as new candles may pass the forecast: the first one after a weekend passes all ghosts at
+        once."""
         if not self._after_close.isActive():
             self._after_close.start()
 
     @Slot()
     def refresh(self) -> None:
-        """Bring note and age up to date; once a second while an exchange's candles are awaited."""
+        """Update note and age; called once a second while an exchange's candles are awaited."""
         now_ms = self._state.feed_record.exchange_time_ms
         self._chart.set_market_time(now_ms)
         if now_ms is None or self._state.shown_forecast is None:

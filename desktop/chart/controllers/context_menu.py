@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QMenu
 
 from desktop.actions import ActionId
 from desktop.chart.controllers.drawings import DRAWING_KINDS
+from desktop.chart.controllers.indicators import ChartIndicators
 from desktop.chart.controllers.placed import ChartPlaced
-from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.data.anchors import bounded
-from desktop.chart.items.error_strip import ERROR_PANE
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.state.checkpoint_source import CheckpointSource
@@ -41,7 +40,6 @@ class ChartMenu(QObject):
             source.installEventFilter(self)
 
     def add(self, part: MenuPart) -> None:
-        """Append a part below a separator."""
         self._parts.append(part)
 
     def dismiss(self) -> None:
@@ -93,18 +91,18 @@ class ChartMenu(QObject):
 
 
 class PlaceMenu:
-    """Its entries at the axes, at an indicator, at a forecast, and elsewhere."""
+    """Adds entries at the axes, at an indicator, at a forecast, and elsewhere."""
 
     def __init__(
         self,
         shell: Shell,
         chart: ChartWidget,
-        studies: ChartStudies,
+        indicators: ChartIndicators,
         source: CheckpointSource,
         reveal_checkpoint: Callable[[str], object],
         placed: ChartPlaced | None = None,
     ) -> None:
-        self._shell, self._chart, self._studies, self._placed = shell, chart, studies, placed
+        self._shell, self._chart, self._indicators, self._placed = shell, chart, indicators, placed
         self._source, self._reveal = source, reveal_checkpoint
 
     def add_axis(self, menu: QMenu, at: ChartPoint) -> None:
@@ -121,7 +119,7 @@ class PlaceMenu:
     def add_plot(self, menu: QMenu, at: ChartPoint) -> None:
         """Entries for empty space among the prices: hide volume, reset the view, draw and add."""
         is_placed = self._placed is not None and self._placed.grip_at(at) is not None
-        if not at.is_on_prices or is_placed or self._studies.study_at(at) is not None:
+        if not at.is_on_prices or is_placed or self._indicators.indicator_at(at) is not None:
             return
         actions, ink = self._shell.actions, self._chart.style_shown.palette.text
         if self._chart.style_shown.shows_volume and at.pixel.y() >= at.frame.volumes.top:
@@ -137,15 +135,13 @@ class PlaceMenu:
 
     def add_indicator(self, menu: QMenu, at: ChartPoint) -> None:
         """Entries for the indicator under the pointer: settings and removal."""
-        if at.area in (Area.PLOT, Area.PRICE_AXIS) and at.pane.name == ERROR_PANE:
-            menu.addAction(self._shell.actions[ActionId.ERROR_STRIP])
-        study = self._studies.study_at(at)
-        if study is None:
+        indicator = self._indicators.indicator_at(at)
+        if indicator is None:
             return
-        name, ink = study.spec.label.replace("&", "&&"), self._chart.style_shown.palette.text
+        name, ink = indicator.spec.label.replace("&", "&&"), self._chart.style_shown.palette.text
         settings, remove = translate("Chart", "&Settings of {0}…"), translate("Chart", "&Remove {0}")
-        menu.addAction(icon("cog", ink), settings.format(name), lambda: self._studies.set_up(study))
-        menu.addAction(icon("delete-outline", ink), remove.format(name), lambda: self._studies.remove(study))
+        menu.addAction(icon("cog", ink), settings.format(name), lambda: self._indicators.set_up(indicator))
+        menu.addAction(icon("delete-outline", ink), remove.format(name), lambda: self._indicators.remove(indicator))
 
     def add_checkpoint(self, menu: QMenu, at: ChartPoint) -> None:
         """Entry for the ghost or past candle under the pointer: the checkpoint of its forecast."""

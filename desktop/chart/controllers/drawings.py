@@ -14,15 +14,15 @@ from core.domain.drawings import MOST_DRAWINGS, WIDEST_PX, Anchor, Drawing, Draw
 from core.domain.events import Severity
 from desktop.actions import ActionId
 from desktop.chart.controllers.placed_kind import Placeable
-from desktop.chart.controllers.placed_store import Book
+from desktop.chart.controllers.placed_store import PlacedStore
 from desktop.chart.data.anchors import index_at
 from desktop.chart.items.drawings import DrawingsLayer, reshaped, shape_of
 from desktop.chart.items.placed import Grip
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, moved_by, price_step, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
+from desktop.dialogs.drawings import DrawingDialog
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.placed import DrawingDialog
 from desktop.state.shell import Shell
 from desktop.ui.banner import Notice
 from desktop.ui.colour_choice import COLOURS
@@ -43,16 +43,16 @@ class ChartDrawings(Placeable[Drawing]):
     """Drawings are placed by their ends, shaped by their handles and dragged by the rest."""
 
     layer: DrawingsLayer
-    sort = Drawing
+    thing_type = Drawing
     kinds = DRAWING_KINDS
 
-    def __init__(self, shell: Shell, chart: ChartWidget, book: Book, clock: Clock) -> None:
-        super().__init__(shell, chart, book, DrawingsLayer())
+    def __init__(self, shell: Shell, chart: ChartWidget, store: PlacedStore, clock: Clock) -> None:
+        super().__init__(shell, chart, store, DrawingsLayer())
         self._clock = clock
 
     def restyle(self, drawing: Drawing, colour: str, width_px: int, text: str = "") -> None:
         """Change its style; it may have been moved or removed since it was read."""
-        now = self._book.now(drawing)
+        now = self._store.now(drawing)
         if now is not None:
             changed = replace(now, colour=colour, width_px=width_px, text=text or now.text)
             if changed != now:

@@ -10,7 +10,7 @@ from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
 from desktop.actions import ActionId, ActionRegistry
 from desktop.ui.icons import icon
-from desktop.ui.plain_text import paragraphs
+from desktop.ui.plain_text import set_tooltip
 from desktop.ui.stacks import beside
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
@@ -59,7 +59,7 @@ class MarketBar(QWidget):
         self.symbol.setText(text.replace("&", "&&"))
         self.symbol.setAccessibleName(name)
         hint = translate("Chart", "Change the market: click, or type its letters on the chart")
-        self.symbol.setToolTip(paragraphs("\n".join(filter(None, (name, whole, hint)))))
+        set_tooltip(self.symbol, "\n".join(filter(None, (name, whole, hint))))
 
     def show_interval(self, interval: Interval | None) -> None:
         """Show the interval of the shown candles, which may be merged; None: no candles."""
@@ -73,9 +73,7 @@ class MarketBar(QWidget):
         menu.addActions([actions[action_id] for action_id in _INTERVALS])
         self.interval.setMenu(menu)
         self.interval.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.interval.setToolTip(
-            paragraphs(translate("Chart", "Change the interval: click, or type its minutes on the chart"))
-        )
+        set_tooltip(self.interval, translate("Chart", "Change the interval: click, or type its minutes on the chart"))
         self.symbol.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         strong = self.symbol.font()
         strong.setBold(True)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 from core.domain.drawings import Anchor
 from desktop.actions import ActionId
 from desktop.chart.controllers.placed_kind import Placeable
-from desktop.chart.controllers.placed_store import Book
+from desktop.chart.controllers.placed_store import PlacedStore
 from desktop.chart.data.anchors import bounded, index_at, time_at
 from desktop.chart.items.measure import MeasureLayer, Measurement
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, tick_of
@@ -27,12 +27,12 @@ _STEPS_IN_VIEW = 100.0
 class ChartMeasure(Placeable[Measurement]):
     """One measurement at a time, shown until the next press."""
 
-    sort = Measurement
+    thing_type = Measurement
     kinds = _KINDS
     is_stored = False
 
-    def __init__(self, shell: Shell, chart: ChartWidget, book: Book) -> None:
-        super().__init__(shell, chart, book, MeasureLayer())
+    def __init__(self, shell: Shell, chart: ChartWidget, store: PlacedStore) -> None:
+        super().__init__(shell, chart, store, MeasureLayer())
         self._origin: Anchor | None = None
 
     def ends(self, kind: str) -> int:
@@ -60,7 +60,7 @@ class ChartMeasure(Placeable[Measurement]):
         return Measurement(start, end)
 
     def stretched(self, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> bool:
-        """By candles, and by hundredths of the visible price range's height."""
+        """Arrow keys move the end by candles, and by hundredths of the visible price range."""
         if key not in ARROWS or modifiers not in TEN_AT_ONCE or self._origin is None:
             return False
         if self.placement.start is None:
@@ -73,7 +73,6 @@ class ChartMeasure(Placeable[Measurement]):
         return True
 
     def add_new_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
-        """Entry to measure from a place."""
         if at.is_on_prices:
             start = anchor_at(at, self._model)
             self.offer(menu, "ruler-square", translate("Chart", "&Measure from here"), lambda: self.follow(start))

@@ -1,4 +1,4 @@
-"""The watched run's record on the chart: past forecasts, their errors and market regimes."""
+"""The watched run's record on the chart: past forecasts and market regimes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.storage.record_reader import RecordReader
 from desktop.actions import ActionId
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.panes.layer import Layer
@@ -23,7 +22,6 @@ from desktop.ui.translation import translate
 
 _TURN_S = 0.004
 """Longest read per event-loop turn: painting keeps the rest of its 16 ms."""
-_ERRORS = "error_strip"
 
 
 class ChartPast(QObject):
@@ -44,7 +42,6 @@ class ChartPast(QObject):
         self._past.nearest_checkpoint = source.nearest
         self._layers: dict[str, Layer] = {
             "hindsight": HindsightLayer(),
-            _ERRORS: ErrorStripLayer(),
             "regimes": RegimeLayer(),
         }
         """Layers by the setting that shows them."""
@@ -64,11 +61,10 @@ class ChartPast(QObject):
         self._chart.series_changed.connect(self._show_layers)
 
     def _next_horizon(self) -> None:
-        """Also shows past forecasts if none were shown."""
+        """Choose the next horizon, and show past forecasts if they are hidden."""
         chosen, horizons = self._shell.settings.current.chart, self._shell.settings.current.model.horizons
-        is_shown = chosen.hindsight or chosen.error_strip
-        following = self._past.horizon % horizons + 1 if is_shown else self._past.horizon
-        self._shell.settings.change_chart(hindsight_horizon=following, hindsight=chosen.hindsight or not is_shown)
+        following = self._past.horizon % horizons + 1 if chosen.hindsight else self._past.horizon
+        self._shell.settings.change_chart(hindsight_horizon=following, hindsight=True)
 
     @Slot(object)
     def _show(self, settings: Settings) -> None:
@@ -78,10 +74,9 @@ class ChartPast(QObject):
 
     @Slot()
     def _show_layers(self) -> None:
-        """Update the layers. At another interval there are no errors: the strip is hidden, and the chart says why."""
-        chosen, is_own = self._shell.settings.current.chart, self._chart.model.other_interval is None
+        chosen = self._shell.settings.current.chart
         for name, layer in self._layers.items():
-            self._chart.show_layer(layer, is_shown=getattr(chosen, name) and (is_own or name != _ERRORS))
+            self._chart.show_layer(layer, is_shown=getattr(chosen, name))
 
     @Slot()
     def _on_record(self) -> None:

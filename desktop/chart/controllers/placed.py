@@ -14,34 +14,34 @@ from core.domain.candle import Market
 from core.domain.drawings import Anchor
 from desktop.actions import ActionId
 from desktop.chart.controllers.placed_kind import Placeable
-from desktop.chart.controllers.placed_store import Book, Kept, Key, key_of
+from desktop.chart.controllers.placed_store import Key, PlacedStore, Storable, key_of
 from desktop.chart.items.placed import Grip, Placed
 from desktop.chart.tools.places import anchor_at, raw_anchor
-from desktop.chart.tools.tool import ChartPoint, Tool, modifiers_of
+from desktop.chart.tools.tool import DRAG_THRESHOLD_PX, ChartPoint, Tool, modifiers_of
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.placed import DrawingDialog, LineTextDialog
+from desktop.dialogs.drawings import DrawingDialog, LineTextDialog
 from desktop.state.shell import Shell
-
-_DRAG_THRESHOLD_PX = 3.0
 
 
 class ChartPlaced(Tool):
     """Owns the object being placed and the selection: one object at a time. It comes before the tools that move the
     view."""
 
-    def __init__(self, shell: Shell, chart: ChartWidget, book: Book, sorts: Sequence[Placeable[Any]]) -> None:
-        """sorts: from the topmost down."""
-        self._shell, self._chart, self._book, self._sorts = shell, chart, book, sorts
+    def __init__(
+        self, shell: Shell, chart: ChartWidget, store: PlacedStore, placeables: Sequence[Placeable[Any]]
+    ) -> None:
+        """placeables: from the topmost down."""
+        self._shell, self._chart, self._store, self._placeables = shell, chart, store, placeables
         self._placing: tuple[Placeable[Any], Any] | None = None
         self.start: Anchor | None = None
         """First point of the object being placed, once known."""
         self.end: Anchor | None = None
-        """Its current end point."""
+        """Current end point of the object being placed."""
         self.passing: Any = None
-        """Shown until the next press: a measurement."""
+        """A measurement, shown until the next press."""
         self._preview: Any = None
-        """Being placed, or waiting for the answer of its dialog."""
-        self._dragged: Kept | None = None
+        """The object being placed, or waiting for the answer of its dialog."""
+        self._dragged: Storable | None = None
         self._selected: Key | None = None
         self._hovered: Key | None = None
         self._mouse: QPointF | None = None
@@ -49,9 +49,9 @@ class ChartPlaced(Tool):
         self._grabbed = Anchor(0, 1.0)
         self._pressed_at = QPointF()
         self._is_dragging = self._is_first_press = False
-        for sort in reversed(sorts):
-            sort.placement = self
-            chart.add_layer(sort.layer)
+        for placeable in reversed(placeables):
+            placeable.placement = self
+            chart.add_layer(placeable.layer)
         chart.add_tool(self)
         self._wire()
         self.show()
@@ -62,9 +62,9 @@ class ChartPlaced(Tool):
         return None if self._placing is None else self._placing[1]
 
     @property
-    def selected(self) -> Kept | None:
-        """The one with keyboard focus."""
-        return self._book.get(self._selected)
+    def selected(self) -> Storable | None:
+        """The object with keyboard focus."""
+        return self._store.get(self._selected)
 
     @property
     def at_mouse(self) -> Anchor | None:
@@ -73,23 +73,22 @@ class ChartPlaced(Tool):
         return anchor_at(at, self._chart.model) if at is not None and at.is_on_prices else None
 
     def open(self, market: Market) -> None:
-        """Open another market's objects."""
         for dialog in self._shell.window.findChildren(QDialog, options=Qt.FindChildOption.FindDirectChildrenOnly):
             if isinstance(dialog, LineTextDialog | DrawingDialog):
                 dialog.reject()  # it belongs to the previous market
         self.stop()
         self.passing = self._selected = self._hovered = None
-        self._book.open(market.venue, market.symbol)
+        self._store.open(market.venue, market.symbol)
         self.show()
 
-    def begin(self, sort: Placeable[Any], kind: Any) -> None:
+    def begin(self, placeable: Placeable[Any], kind: Any) -> None:
         """Start placing: by a click, two clicks or a drag, or by Enter at the keyboard crosshair. Cancels anything else
         that waited for the mouse."""
         self.stop()
         self.passing = None
-        if self._chart.model.newest is not None and self._book.is_open and sort.may_begin():
-            self._placing, self._selected = (sort, kind), None
-            sort.begun(kind)
+        if self._chart.model.newest is not None and self._store.is_open and placeable.may_begin():
+            self._placing, self._selected = (placeable, kind), None
+            placeable.begun(kind)
         self.show()
 
     def stop(self) -> None:
@@ -100,69 +99,63 @@ class ChartPlaced(Tool):
         """Add the next point of the object being placed."""
         if self._placing is None:
             return
-        sort, kind = self._placing
-        if sort.ends(kind) == 1:
-            self.set(sort, kind, (anchor,))
+        placeable, kind = self._placing
+        if placeable.ends(kind) == 1:
+            self.set(placeable, kind, (anchor,))
         elif self.start is None:
             self.start = anchor
             self.stretch(anchor)
         elif anchor != self.start:
-            self.set(sort, kind, (self.start, anchor))
+            self.set(placeable, kind, (self.start, anchor))
 
     def stretch(self, end: Anchor) -> None:
         """Show the object being placed with its end there."""
         if self._placing is None:
             return
-        sort, kind = self._placing
-        if self.start is not None or sort.ends(kind) == 1:
+        placeable, kind = self._placing
+        if self.start is not None or placeable.ends(kind) == 1:
             self.end = end
-            self._preview = sort.made(kind, (end,) if self.start is None else (self.start, end))
+            self._preview = placeable.made(kind, (end,) if self.start is None else (self.start, end))
             self.show()
 
-    def set(self, sort: Placeable[Any], kind: Any, anchors: tuple[Anchor, ...]) -> None:
-        """Place one; required text is asked for first."""
+    def set(self, placeable: Placeable[Any], kind: Any, anchors: tuple[Anchor, ...]) -> None:
+        """Place an object; required text is asked for first."""
         self.stop()
-        self._preview = made = sort.made(kind, anchors)
+        self._preview = made = placeable.made(kind, anchors)
         self.show()
-        dialog = sort.ask(made, lambda thing: self._add(sort, thing))
+        dialog = placeable.ask(made, lambda thing: self._add(placeable, thing))
         if dialog is None:
-            self._add(sort, made)
+            self._add(placeable, made)
         else:
             dialog.rejected.connect(self._on_dialog_cancelled)
 
-    def change(self, thing: Kept, *, merges: bool = False) -> None:
-        """Store its current state. merges: see `Book.put`."""
-        self._book.put(thing, merges=merges)
+    def change(self, thing: Storable, *, merges: bool = False) -> None:
+        """Store its current state. merges: see `PlacedStore.put`."""
+        self._store.put(thing, merges=merges)
         self.show()
 
-    def select(self, thing: Kept | None) -> None:
+    def select(self, thing: Storable | None) -> None:
         self._selected = key_of(thing)
         self.show()
 
-    def edit(self, thing: Kept) -> None:
-        """Open its edit dialog."""
-        self._sort_of(thing).edit(thing)
-
-    def remove(self, thing: Kept) -> None:
+    def remove(self, thing: Storable) -> None:
         """Remove it; Ctrl+Z restores it."""
-        self._book.remove(thing)
+        self._store.remove(thing)
         self.show()
 
     def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
-        """Add entries for the object at a place."""
         grip = self.grip_at(at)
         if grip is not None:
             self.select(grip.thing)
-            self._sort_of(grip.thing).add_to_menu(menu, grip.thing)
+            self._placeable_of(grip.thing).add_to_menu(menu, grip.thing)
 
     def grip_at(self, at: ChartPoint) -> Grip[Any] | None:
-        """The topmost object's grip at a place."""
-        return next((grip for sort in self._sorts if (grip := sort.grip_at(at)) is not None), None)
+        return next((grip for placeable in self._placeables if (grip := placeable.grip_at(at)) is not None), None)
 
     def press(self, at: ChartPoint) -> bool:
         self._pressed_at, self._is_dragging = at.position, False
         self._grip = self.passing = None
-        begun = next((sort for sort in self._sorts if sort.starts_on_press(at)), None)
+        begun = next((placeable for placeable in self._placeables if placeable.starts_on_press(at)), None)
         if self._placing is None and begun is not None:
             self.begin(begun, next(iter(begun.kinds.values())))
         if self._placing is not None:
@@ -172,23 +165,23 @@ class ChartPlaced(Tool):
         return self._grip is not None
 
     def move(self, at: ChartPoint) -> None:
-        way, sort = at.position - self._pressed_at, self._sort_of(self._grip.thing) if self._grip else None
-        travelled = abs(way.y()) if sort is not None and sort.is_level else way.manhattanLength()
-        self._is_dragging = self._is_dragging or travelled >= _DRAG_THRESHOLD_PX
+        way, placeable = at.position - self._pressed_at, self._placeable_of(self._grip.thing) if self._grip else None
+        travelled = abs(way.y()) if placeable is not None and placeable.is_level else way.manhattanLength()
+        self._is_dragging = self._is_dragging or travelled >= DRAG_THRESHOLD_PX
         if not self._is_dragging:
             return
-        if self._grip is None or sort is None:
+        if self._grip is None or placeable is None:
             self.stretch(anchor_at(at, self._chart.model))
         else:
-            self._dragged = sort.dragged(self._grip, at, self._grabbed)
+            self._dragged = placeable.dragged(self._grip, at, self._grabbed)
             self.show()
 
     def release(self, at: ChartPoint) -> None:
         dragged, was_held = self._dragged, self._grip is not None
         self._dragged = self._grip = None
         if dragged is not None:
-            if self._book.get(key_of(dragged)) is not None:  # it may have been removed during the drag
-                self._book.put(self._sort_of(dragged).before_storing(dragged))
+            if self._store.get(key_of(dragged)) is not None:  # it may have been removed during the drag
+                self._store.put(self._placeable_of(dragged).before_storing(dragged))
             self.show()
         elif not was_held and (self._is_dragging or not self._is_first_press):
             self.put(anchor_at(at, self._chart.model))
@@ -206,7 +199,7 @@ class ChartPlaced(Tool):
             return True  # two clicks at one place make no line
         grip = self.grip_at(at)
         if grip is not None:
-            self.edit(grip.thing)
+            self._placeable_of(grip.thing).edit(grip.thing)
         return grip is not None
 
     def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
@@ -246,67 +239,70 @@ class ChartPlaced(Tool):
         if thing is None or (is_enter and modifiers):
             return False
         if is_enter:
-            self.edit(thing)
+            self._placeable_of(thing).edit(thing)
             return True
-        moved = self._sort_of(thing).stepped(thing, key, modifiers)
+        moved = self._placeable_of(thing).stepped(thing, key, modifiers)
         if moved is not None:
             self.change(moved, merges=True)
-            self._sort_of(moved).bring_into_view(moved)
+            self._placeable_of(moved).bring_into_view(moved)
         return moved is not None
 
     def show(self) -> None:
         """Update chart and actions."""
         self._selected = key_of(self.selected)
-        for sort in self._sorts:
+        for placeable in self._placeables:
             things = [
                 self._dragged if self._dragged is not None and key_of(each) == key_of(self._dragged) else each
-                for each in sort.things
+                for each in placeable.things
             ]
-            if isinstance(self.passing, sort.sort):
+            if isinstance(self.passing, placeable.thing_type):
                 things.append(self.passing)
             selected, hovered = (
-                key[1] if key is not None and key[0] is sort.sort else None for key in (self._selected, self._hovered)
+                key[1] if key is not None and key[0] is placeable.thing_type else None
+                for key in (self._selected, self._hovered)
             )
-            is_placing = self._placing is not None and self._placing[0] is sort
-            hint = sort.hint(self.placing) if is_placing else ""
-            preview = self._preview if isinstance(self._preview, sort.sort) else None
-            sort.layer.shown = Placed(tuple(things), selected, hovered, preview, hint)
+            is_placing = self._placing is not None and self._placing[0] is placeable
+            hint = placeable.hint(self.placing) if is_placing else ""
+            preview = self._preview if isinstance(self._preview, placeable.thing_type) else None
+            placeable.layer.shown = Placed(tuple(things), selected, hovered, preview, hint)
         self._chart.layers_changed()
         for action_id, can in (
             (ActionId.EDIT_LINE, self._selected is not None),
             (ActionId.DELETE_LINE, self._selected is not None),
-            (ActionId.NEXT_LINE, any(sort.selection_order() for sort in self._sorts)),
-            (ActionId.UNDO_LINE, self._book.can_undo),
-            (ActionId.REDO_LINE, self._book.can_redo),
+            (ActionId.NEXT_LINE, any(placeable.selection_order() for placeable in self._placeables)),
+            (ActionId.UNDO_LINE, self._store.can_undo),
+            (ActionId.REDO_LINE, self._store.can_redo),
         ):
             self._shell.actions[action_id].setEnabled(can)
 
     def _wire(self) -> None:
         actions = self._shell.actions
-        for sort in self._sorts:
-            actions.wire({action_id: partial(self.begin, sort, kind) for action_id, kind in sort.kinds.items()})
+        for placeable in self._placeables:
+            actions.wire(
+                {action_id: partial(self.begin, placeable, kind) for action_id, kind in placeable.kinds.items()}
+            )
         actions.wire(
             {
                 ActionId.NEXT_LINE: self._select_next,
-                ActionId.EDIT_LINE: partial(self._with_selected, self.edit),
+                ActionId.EDIT_LINE: partial(self._with_selected, lambda thing: self._placeable_of(thing).edit(thing)),
                 ActionId.DELETE_LINE: partial(self._with_selected, self._remove_seen),
-                ActionId.UNDO_LINE: lambda: self.select(self._book.undo(self._restored)),
-                ActionId.REDO_LINE: lambda: self.select(self._book.redo(self._restored)),
+                ActionId.UNDO_LINE: lambda: self.select(self._store.undo(self._restored)),
+                ActionId.REDO_LINE: lambda: self.select(self._store.redo(self._restored)),
             }
         )
 
-    def _sort_of(self, thing: object) -> Placeable[Any]:
-        return next(sort for sort in self._sorts if isinstance(thing, sort.sort))
+    def _placeable_of(self, thing: object) -> Placeable[Any]:
+        return next(placeable for placeable in self._placeables if isinstance(thing, placeable.thing_type))
 
-    def _restored(self, thing: Kept) -> Kept:
-        restored: Kept = self._sort_of(thing).restored(thing)
+    def _restored(self, thing: Storable) -> Storable:
+        restored: Storable = self._placeable_of(thing).restored(thing)
         return restored
 
-    def _add(self, sort: Placeable[Any], thing: Any) -> None:
+    def _add(self, placeable: Placeable[Any], thing: Any) -> None:
         if self._placing is None:  # something else may be in placement by now
             self._preview = None
-        if sort.is_stored:
-            self.select(self._book.put(sort.before_storing(thing)))
+        if placeable.is_stored:
+            self.select(self._store.put(placeable.before_storing(thing)))
         else:
             self.passing = thing
             self.select(None)
@@ -316,12 +312,12 @@ class ChartPlaced(Tool):
         if self._placing is None:
             self.stop()
 
-    def _press_placing(self, at: ChartPoint, sort: Placeable[Any], kind: Any) -> bool:
+    def _press_placing(self, at: ChartPoint, placeable: Placeable[Any], kind: Any) -> bool:
         """A first point of several is placed on the press, the last one on the release: a dialog over the chart would
         swallow the release."""
         if not at.is_on_prices:
             return False
-        self._is_first_press = self.start is None and sort.ends(kind) > 1
+        self._is_first_press = self.start is None and placeable.ends(kind) > 1
         if self._is_first_press:
             self.put(anchor_at(at, self._chart.model))
         return True
@@ -332,22 +328,22 @@ class ChartPlaced(Tool):
             self._hovered = hovered
             self.show()
 
-    def _with_selected(self, act: Callable[[Kept], object]) -> None:
+    def _with_selected(self, act: Callable[[Storable], object]) -> None:
         if self.selected is not None:
             act(self.selected)
 
     def _select_next(self) -> None:
         """Lines from the highest to the lowest, drawings in drawing order, and around."""
-        everything = [each for sort in reversed(self._sorts) for each in sort.selection_order()]
+        everything = [each for placeable in reversed(self._placeables) for each in placeable.selection_order()]
         place = everything.index(self.selected) + 1 if self.selected in everything else 0
         if everything:
             thing = everything[place % len(everything)]
             self.select(thing)
-            self._sort_of(thing).bring_into_view(thing)
+            self._placeable_of(thing).bring_into_view(thing)
 
-    def _remove_seen(self, thing: Kept) -> None:
+    def _remove_seen(self, thing: Storable) -> None:
         """A thing out of view is brought into view first: nothing invisible is removed."""
-        if not self._sort_of(thing).bring_into_view(thing):
+        if not self._placeable_of(thing).bring_into_view(thing):
             self.remove(thing)
 
     def _on_escape(self) -> bool:

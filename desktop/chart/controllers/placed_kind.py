@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QMenu
 
 from core.domain.drawings import Anchor
 from desktop.actions import ActionId
-from desktop.chart.controllers.placed_store import Book
+from desktop.chart.controllers.placed_store import PlacedStore
 from desktop.chart.items.placed import Grip, PlacedLayer, Thing
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
@@ -22,27 +22,26 @@ if TYPE_CHECKING:
 
 
 class Placeable(Generic[Thing]):
-    """Called by `ChartPlaced`, which handles mouse and keys. `kinds` maps actions to what they place."""
+    """Called by `ChartPlaced`, which handles mouse and keys. `kinds` maps actions to the kinds that they place."""
 
-    sort: type[Thing]
+    thing_type: type[Thing]
     kinds: Mapping[ActionId, Any]
     placement: ChartPlaced
     is_level = False
     """Whether it moves only vertically."""
     is_stored = True
-    """False: one is shown until the next press, and cannot be selected."""
+    """False: an object is shown until the next press, and cannot be selected."""
 
-    def __init__(self, shell: Shell, chart: ChartWidget, book: Book, layer: PlacedLayer[Thing]) -> None:
-        self._shell, self._chart, self._model, self._book = shell, chart, chart.model, book
+    def __init__(self, shell: Shell, chart: ChartWidget, store: PlacedStore, layer: PlacedLayer[Thing]) -> None:
+        self._shell, self._chart, self._model, self._store = shell, chart, chart.model, store
         self.layer = layer
 
     @property
     def things(self) -> tuple[Thing, ...]:
         """The stored objects."""
-        return self._book.all(self.sort)
+        return self._store.all(self.thing_type)
 
     def selection_order(self) -> list[Thing]:
-        """In keyboard selection order."""
         return list(self.things)
 
     def bring_into_view(self, thing: Thing) -> bool:
@@ -50,22 +49,21 @@ class Placeable(Generic[Thing]):
         return False
 
     def may_begin(self) -> bool:
-        """Whether another one may be added."""
         return True
 
     def begun(self, kind: Any) -> None:
         """Placing has started."""
 
     def starts_on_press(self, at: ChartPoint) -> bool:
-        """Whether a press by itself starts placing one of its first kind."""
+        """Whether a press by itself starts placing an object of its first kind."""
         return False
 
     def ends(self, kind: Any) -> int:
-        """Number of points that one needs."""
+        """Number of points of an object."""
         return 1
 
     def hint(self, kind: Any) -> str:
-        """Readout text while one is being placed."""
+        """Readout text while an object is being placed."""
         raise NotImplementedError
 
     def made(self, kind: Any, anchors: tuple[Anchor, ...]) -> Thing:
@@ -99,13 +97,10 @@ class Placeable(Generic[Thing]):
         return False
 
     def edit(self, thing: Thing) -> object:
-        """Open its edit dialog."""
         raise NotImplementedError
 
     def add_to_menu(self, menu: QMenu, thing: Thing) -> None:
-        """Add its entries."""
         raise NotImplementedError
 
     def offer(self, menu: QMenu, icon_name: str, text: str, slot: Callable[[], object]) -> None:
-        """Add one entry to a menu."""
         menu.addAction(icon(icon_name, self._chart.style_shown.palette.text), text, slot)

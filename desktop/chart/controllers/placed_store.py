@@ -11,40 +11,41 @@ from core.domain.price_lines import PriceLine
 from core.storage.errors import StorageError
 from desktop.state.database import WindowDatabase
 
-Kept = PriceLine | Drawing
-Key = tuple[type[Kept], int]
+Storable = PriceLine | Drawing
+Key = tuple[type[Storable], int]
 """Type and number: each type has its own numbers."""
-OfSort = TypeVar("OfSort")
+Stored = TypeVar("Stored")
 One = TypeVar("One", PriceLine, Drawing)
-_CHANGES_KEPT = 50
+_MOST_CHANGES = 50
 
 
 class Change(NamedTuple):
     """before is None: added; after is None: removed."""
 
-    before: Kept | None
-    after: Kept | None
+    before: Storable | None
+    after: Storable | None
 
 
-def key_of(kept: Kept | None) -> Key | None:
-    """None for an object that is not stored yet."""
-    return None if kept is None or kept.number is None else (type(kept), kept.number)
+def key_of(thing: Storable | None) -> Key | None:
+    """The object's key; None if it is not stored yet."""
+    return None if thing is None or thing.number is None else (type(thing), thing.number)
 
 
-class Book:
+class PlacedStore:
     """A change that cannot be stored is reported to `on_trouble` and dropped."""
 
     def __init__(self, database: WindowDatabase, on_trouble: Callable[[str], object]) -> None:
         self._database, self._on_trouble = database, on_trouble
         self._market: tuple[str, str] | None = None
-        self._kept: dict[Key, Kept] = {}
+        self._objects: dict[Key, Storable] = {}
         self._changes: list[Change] = []
         self._undone: list[Change] = []
+        """The opposites of undone changes."""
         self._merges_with: Key | None = None
 
-    def all(self, sort: type[OfSort]) -> tuple[OfSort, ...]:
-        """In drawing order."""
-        return tuple(each for each in self._kept.values() if isinstance(each, sort))
+    def all(self, thing_type: type[Stored]) -> tuple[Stored, ...]:
+        """The objects of one type, in drawing order."""
+        return tuple(each for each in self._objects.values() if isinstance(each, thing_type))
 
     @property
     def is_open(self) -> bool:
@@ -60,33 +61,32 @@ class Book:
         return bool(self._undone)
 
     def open(self, venue: str, symbol: str) -> None:
-        """Open another symbol's objects."""
         self._market = (venue, symbol)
         self._changes.clear()
         self._undone.clear()
         self._merges_with = None
-        self._kept = {}
+        self._objects = {}
         for kind in (PriceLine, Drawing):
             try:
-                self._keep(*self._store_of(kind).list(venue, symbol))
+                self._retain(*self._table_of(kind).list(venue, symbol))
             except StorageError as error:
                 self._on_trouble(str(error))
 
-    def get(self, key: Key | None) -> Kept | None:
-        return None if key is None else self._kept.get(key)
+    def get(self, key: Key | None) -> Storable | None:
+        return None if key is None else self._objects.get(key)
 
-    def now(self, kept: One) -> One | None:
+    def now(self, thing: One) -> One | None:
         """The current version of an object; None if it was removed."""
-        found = self.get(key_of(kept))
-        return found if isinstance(found, type(kept)) else None
+        found = self.get(key_of(thing))
+        return found if isinstance(found, type(thing)) else None
 
-    def put(self, kept: Kept, *, merges: bool = False) -> Kept | None:
+    def put(self, thing: Storable, *, merges: bool = False) -> Storable | None:
         """Add or change one object. None if it could not be stored.
 
-        merges: one of many small changes that are undone together.
+        merges: this is one of many small changes that are undone together.
         """
-        before = self.get(key_of(kept))
-        stored = self._store(kept)
+        before = self.get(key_of(thing))
+        stored = self._write(thing)
         if stored is None:
             return None
         key = key_of(stored)
@@ -95,85 +95,84 @@ class Book:
         self._remember(Change(before, stored), key if merges else None)
         return stored
 
-    def remove(self, kept: Kept) -> None:
-        before = self.get(key_of(kept))
+    def remove(self, thing: Storable) -> None:
+        before = self.get(key_of(thing))
         if before is not None and self._delete(before):
             self._remember(Change(before, None), None)
 
-    def undo(self, restored: Callable[[Kept], Kept]) -> Kept | None:
+    def undo(self, restored: Callable[[Storable], Storable]) -> Storable | None:
         """Undo the last change. `restored` adapts an object that is restored.
 
         Returns the restored object, or None.
         """
-        if not self._changes:
-            return None
-        change = self._changes.pop()
-        self._undone.append(change)
-        return self._set(change.after, change.before, restored)
+        return self._revert(self._changes, self._undone, restored)
 
-    def redo(self, restored: Callable[[Kept], Kept]) -> Kept | None:
+    def redo(self, restored: Callable[[Storable], Storable]) -> Storable | None:
         """Redo the last undone change; otherwise as `undo`."""
-        if not self._undone:
-            return None
-        change = self._undone.pop()
-        self._changes.append(change)
-        return self._set(change.before, change.after, restored)
+        return self._revert(self._undone, self._changes, restored)
 
     def note(self, line: PriceLine) -> None:
-        """Apply what the market did to a line, even if it cannot be stored: it has happened. It cannot be undone."""
-        self._keep(line)
+        """Apply the market's change to a line, even if it cannot be stored: it has happened, and cannot be undone."""
+        self._retain(line)
         for changes in (self._changes, self._undone):
             changes[:] = [
                 Change(_with_market_changes(each.before, line), _with_market_changes(each.after, line))
                 for each in changes
             ]
-        self._store(line)
+        self._write(line)
 
-    def _store_of(self, kind: type[Kept]) -> Any:
+    def _table_of(self, kind: type[Storable]) -> Any:
         """The table of one type of object. Its methods raise StorageError."""
         return self._database.lines if kind is PriceLine else self._database.drawings
 
-    def _set(self, there: Kept | None, wanted: Kept | None, restored: Callable[[Kept], Kept]) -> Kept | None:
+    def _revert(
+        self, changes: list[Change], reverted: list[Change], restored: Callable[[Storable], Storable]
+    ) -> Storable | None:
+        """Revert the last of `changes`, and add its opposite to `reverted`."""
+        if not changes:
+            return None
+        change = changes.pop()
+        reverted.append(Change(change.after, change.before))
         self._merges_with = None
-        if wanted is not None:
-            return self._store(restored(wanted))
-        if there is not None:
-            self._delete(there)
+        if change.before is not None:
+            return self._write(restored(change.before))
+        if change.after is not None:
+            self._delete(change.after)
         return None
 
     def _remember(self, change: Change, merges_with: Key | None) -> None:
-        self._changes = [*self._changes[1 - _CHANGES_KEPT :], change]
+        self._changes = [*self._changes[1 - _MOST_CHANGES :], change]
         self._undone.clear()
         self._merges_with = merges_with
 
-    def _store(self, kept: Kept) -> Kept | None:
+    def _write(self, thing: Storable) -> Storable | None:
         if self._market is None:
             return None
         try:
-            stored: Kept = self._store_of(type(kept)).put(*self._market, kept)
+            stored: Storable = self._table_of(type(thing)).put(*self._market, thing)
         except StorageError as error:
             self._on_trouble(str(error))
             return None
-        self._keep(stored)
+        self._retain(stored)
         return stored
 
-    def _keep(self, *stored: Kept) -> None:
-        self._kept.update((key, each) for each in stored if (key := key_of(each)) is not None)
-        self._kept = dict(sorted(self._kept.items(), key=lambda item: item[1].created_at_ms))
+    def _retain(self, *stored: Storable) -> None:
+        self._objects.update((key, each) for each in stored if (key := key_of(each)) is not None)
+        self._objects = dict(sorted(self._objects.items(), key=lambda item: item[1].created_at_ms))
 
-    def _delete(self, kept: Kept) -> bool:
-        assert kept.number is not None
+    def _delete(self, thing: Storable) -> bool:
+        assert thing.number is not None
         try:
-            self._store_of(type(kept)).remove(kept.number)
+            self._table_of(type(thing)).remove(thing.number)
         except StorageError as error:
             self._on_trouble(str(error))
             return False
-        self._kept.pop((type(kept), kept.number), None)
+        self._objects.pop((type(thing), thing.number), None)
         return True
 
 
-def _with_market_changes(kept: Kept | None, line: PriceLine) -> Kept | None:
-    """An object in the undo history, with the market's changes to the line since: all but what the user gave it."""
-    if not isinstance(kept, PriceLine) or kept.number != line.number:
-        return kept
-    return replace(line, price=kept.price, text=kept.text)
+def _with_market_changes(thing: Storable | None, line: PriceLine) -> Storable | None:
+    """An object in the undo history with the market's changes to the line since, but the user's own values."""
+    if not isinstance(thing, PriceLine) or thing.number != line.number:
+        return thing
+    return replace(line, price=thing.price, text=thing.text)

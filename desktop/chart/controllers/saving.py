@@ -27,8 +27,8 @@ from desktop.ui.translation import translate
 _WRITTEN_WITHIN_MS = 30_000
 _CANCELLED_WITHIN_MS = 5_000
 _CLIP = re.compile(rb"(<clipPath\b[^>]*>\s*<path)\b")
-"""What pyqtgraph cuts a pane to. Readers of SVG Tiny, such as Qt's, know no such thing, and would draw its outline with
-the pen of its group: black."""
+"""The clip path of a pane. Readers of SVG Tiny, such as Qt's, do not support clip paths, and would draw its outline in
+black, the pen of its group."""
 
 
 class ChartSaving(QObject):
@@ -124,11 +124,11 @@ class ChartSaving(QObject):
         market = re.sub(r"[\W_]+", "-", self._chart.model.title).strip("-")
         dialog.selectFile(market + "_" + re.sub(r"[\W_]", "-", moment) + suffix)
 
-        def take(name: str) -> None:
+        def on_chosen(name: str) -> None:
             self._folder = Path(name).parent
             write(Path(name))
 
-        dialog.fileSelected.connect(take)
+        dialog.fileSelected.connect(on_chosen)
         return open_dialog(dialog)
 
     def _is_empty(self) -> bool:
@@ -166,7 +166,7 @@ def image_of(chart: ChartWidget) -> QImage:
 
 
 def svg_of(chart: ChartWidget) -> bytes:
-    """The same as an SVG drawing, by pyqtgraph's exporter, which has each item draw itself."""
+    """The chart as an SVG drawing, by pyqtgraph's exporter, which has each item draw itself."""
     with chart.at_rest():
         drawing = bytes(_svg_exporter().SVGExporter(chart.scene()).export(toBytes=True))
     return _CLIP.sub(rb'\1 stroke="none"', drawing)
@@ -174,8 +174,8 @@ def svg_of(chart: ChartWidget) -> bytes:
 
 @functools.cache
 def _svg_exporter() -> Any:
-    """pyqtgraph's module, which since Qt 6.11 meets paths that end with "Z" and takes each part for a pair of numbers.
-    Without it a path is closed too: Qt writes the line back to its start before it."""
+    """pyqtgraph's exporter, which misreads the "Z" that ends paths since Qt 6.11 as a pair of numbers. Paths are closed
+    without it: Qt writes the line back to the start before it."""
     # Rarely needed, and it imports all exporters.
     module: Any = importlib.import_module("pyqtgraph.exporters.SVGExporter")
     correct = module.correctCoordinates

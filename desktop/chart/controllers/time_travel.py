@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QPalette
 from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 
 from core.domain.candle import Interval
-from core.market.feeds.pace import ReplayPace
+from core.market.feeds.replay_speed import ReplayPace
 from core.storage.errors import StorageError
 from core.storage.record_reader import RecordReader
 from core.training.online.issued_forecast import from_stored
@@ -22,8 +22,8 @@ from desktop.state.shell import Shell
 from desktop.ui.accessible import announce, name_box
 from desktop.ui.formatting import format_candles, format_time
 from desktop.ui.icons import icon, tabular
-from desktop.ui.inputs import SeekSlider
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.inputs import SeekSlider, set_choices
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.stacks import beside
 from desktop.ui.theme import Palette, mixed
 from desktop.ui.translation import translate
@@ -55,8 +55,8 @@ class TravelBar(QWidget):
         self.slider.setPageStep(10)
         self.slider.setMinimumWidth(60)
         self.slider.valueChanged.connect(self.index_chosen)
-        self.said = Label()
-        self.said.setFont(tabular(self.font()))
+        self.label = Label()
+        self.label.setFont(tabular(self.font()))
         self.speed = QComboBox()
         name_box(self.speed, translate("Charting", "Candles per second"))
         self.speed.setToolTip(translate("Charting", "Playback speed in candles per second"))
@@ -64,12 +64,12 @@ class TravelBar(QWidget):
         steps = [_button(actions, action_id) for action_id in _STEPS]
         self.now = _button(actions, ActionId.TRAVEL_NOW)
         self.now.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        parts = (*steps, self.slider, self.said, self.speed, self.now)
+        parts = (*steps, self.slider, self.label, self.speed, self.now)
         beside(self, *parts, stretched=self.slider, margins=(8, 2, 8, 2), spacing=4)
         self.hide()
 
     def show_place(self, index: int, last: int, words: str, *, to_come: int, is_past: bool) -> None:
-        """Show the newest visible candle out of so many; words: the description. to_come: candles that the replay has
+        """Show the place of the newest visible candle. words: the description. to_come: candles that the replay has
         after the last."""
         with QSignalBlocker(self.slider):
             self.slider.setRange(0, max(last, 0) + to_come)
@@ -78,19 +78,16 @@ class TravelBar(QWidget):
         if to_come:
             ahead = translate("Charting", "The last {0} of the slider have not been replayed yet.")
             hint = f"{hint}\n{ahead.format(format_candles(to_come))}"
-        self.slider.setToolTip(paragraphs(hint))
-        self.said.setText(words)
+        set_tooltip(self.slider, hint)
+        self.label.setText(words)
         self._is_past = is_past
         self.now.setVisible(is_past)
         self._tint()
 
     def show_speed(self, speed: float) -> None:
-        """Show the speed in force; one that is not in the list is added."""
-        offered = sorted({*SPEEDS, speed})
-        if [self.speed.itemData(place) for place in range(self.speed.count())] != offered:
-            self.speed.clear()
-            for each in offered:
-                self.speed.addItem(translate("Charting", "{0} per second").format(f"{each:g}"), each)
+        """Show the speed in force, adding it to the list if missing."""
+        words, offered = translate("Charting", "{0} per second"), sorted({*SPEEDS, speed})
+        set_choices(self.speed, {words.format(f"{each:g}"): each for each in offered})
         self.speed.setCurrentIndex(offered.index(speed))
 
     def changeEvent(self, event: QEvent) -> None:
@@ -141,7 +138,6 @@ class TimeTravel(QObject):
 
     @property
     def is_past(self) -> bool:
-        """Whether the chart shows a past moment."""
         return self._chart.model.moment is not None
 
     @property
@@ -164,7 +160,7 @@ class TimeTravel(QObject):
         self._chart.show_moment(Moment(whole.interval.close_time_ms(opened_ms)))
         self._reading.start(0)  # several quick steps share one read
         self.present()
-        announce(self.bar, self.bar.said.text())
+        announce(self.bar, self.bar.label.text())
 
     @Slot()
     def back_to_now(self) -> None:
@@ -272,7 +268,7 @@ class TimeTravel(QObject):
         return self._walk.isActive() or (is_replaying and not self.is_past)
 
     def _to_come(self) -> int:
-        """Candles of the shown interval that the replay has yet to deliver."""
+        """Number of candles of the shown interval that the replay has yet to deliver."""
         whole, interval_ms = self._chart.model.whole, self._state.interval_ms
         if self._pace is None or interval_ms is None or not len(whole):
             return 0
@@ -333,8 +329,10 @@ class TimeTravel(QObject):
             self._chart.show_moment(found)
 
     def _stored(self, time_ms: int) -> Moment:
-        """With the forecast of the run that is watched; without a trainer, of the run that was trained last."""
-        run_id, interval_ms = self._state.run_id or self._state.last_run_id, self._state.interval_ms
+        """The moment with the stored forecast of the watched run, or, without a trainer, of the last one."""
+        state = self._state
+        last_id = None if state.last_run is None else state.last_run.run_id
+        run_id, interval_ms = state.run_id or last_id, state.interval_ms
         if run_id is None or interval_ms is None:
             return Moment(
                 time_ms, note=translate("Chart", "No forecast is stored: no model was trained on this market")

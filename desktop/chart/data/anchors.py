@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from core.domain.candle_faults import HIGHEST_PRICE, LOWEST_PRICE
 from core.domain.drawings import FARTHEST_MS, Anchor
-from core.domain.validation import HIGHEST_PRICE, LOWEST_PRICE
 from desktop.chart.data.model import ChartModel
 
 

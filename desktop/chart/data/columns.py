@@ -18,7 +18,7 @@ from desktop.chart.style import CandleStyle
 _NARROWEST_SLOT_PX = 2.0
 _NAMES = ("index", "open", "high", "low", "close", "volume")
 _WARM_UP = 64
-"""The weight of an opening halves with each candle: after this many, where the averaging began no longer matters."""
+"""The weight of an opening halves with each candle: after this many, the first candle no longer matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,6 @@ def columns(series: CandleSeries, first: int, stop: int, group: int) -> CandleCo
 
 
 def extent(drawn: CandleColumns) -> Extent:
-    """The extent of these columns."""
     return Extent(float(drawn.low.min()), float(drawn.high.max()), float(drawn.volume.max()))
 
 
@@ -88,7 +87,7 @@ def shaped(series: CandleSeries, first: int, stop: int, group: int, style: Candl
 
 
 def shaped_forming(series: CandleSeries, forming: Candle, style: CandleStyle) -> CandleColumns:
-    """The forming candle as one column; its averages continue from those of the closed candles."""
+    """The forming candle as one column; its averages continue the averages of the closed candles."""
     count, opened, high, low, close = len(series), forming.open, forming.high, forming.low, forming.close
     if style is CandleStyle.HEIKIN_ASHI:
         opened, close = (opened + close) / 2.0, (opened + high + low + close) / 4.0

@@ -34,7 +34,7 @@ class PlacedGhost:
 
 
 def band(ghost: Ghost, percent: int) -> tuple[float, float] | None:
-    """Lower and upper close of the 50 or 90 % band. None if the quantiles are not those of `QUANTILE_LEVELS`."""
+    """Lower and upper close of the 50 or 90 % band. None if the quantiles have other levels than `QUANTILE_LEVELS`."""
     if len(ghost.close_quantiles) != len(QUANTILE_LEVELS):
         return None
     low, high = (ghost.close_quantiles[QUANTILE_LEVELS.index(level)] for level in _BAND_LEVELS[percent])
@@ -78,7 +78,7 @@ def joined(ghosts: Sequence[Ghost], own_ms: int, shown: Interval, begun: Candle 
 
 @dataclass(frozen=True, slots=True)
 class PriceChance:
-    """The chances of a price within so many candles."""
+    """The chances of a price within a number of candles."""
 
     within: int
     touched: float
@@ -88,7 +88,7 @@ class PriceChance:
 @dataclass(frozen=True, slots=True)
 class CentralPath:
     """The most central of `count` sample paths, as ghosts: their bodies end at its closes, and they are as tall as the
-    median range. The first ghost and all bands are those of the forecast."""
+    median range. The first ghost and all bands are the forecast's."""
 
     ghosts: tuple[Ghost, ...]
     count: int
@@ -96,8 +96,8 @@ class CentralPath:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What is known of a forecast. lines: the closes of some paths: log returns from the origin's close
-    [line, horizon]."""
+    """The chances and paths of a forecast. lines: the closes of some paths: log returns from the origin's close [line,
+    horizon]."""
 
     lines: FloatArray
     central: CentralPath
@@ -105,8 +105,8 @@ class Found:
 
 
 class Futures:
-    """Of one forecast at a time. A computation takes about a frame, so it runs in another thread: until it is complete
-    there are neither paths nor chances."""
+    """The futures of one forecast at a time. A computation takes about a frame, so it runs in another thread; until it
+    is complete there are neither paths nor chances."""
 
     def __init__(self) -> None:
         self.learned_of: Callable[[ForecastMade], LearnedChances | None] = lambda _made: None
@@ -117,11 +117,11 @@ class Futures:
 
     @property
     def found_for(self) -> object:
-        """Changes with each result."""
+        """A key that changes with each result."""
         return self._found[0]
 
     def of(self, made: ForecastMade | None, series: CandleSeries) -> Found | None:
-        """Of this forecast, made from these candles. None if it has no paths, or not yet."""
+        """The futures of this forecast, made from these candles. None if it has no paths, or not yet."""
         key, found = self._found
         return None if made is None or key != _key_of(made, series) else found
 

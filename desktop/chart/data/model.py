@@ -109,7 +109,7 @@ class ChartModel:
 
     @property
     def newest_index(self) -> int:
-        """Its index; -1 if there is none."""
+        """The index of `newest`; -1 if there is none."""
         return self.count if self.forming is not None else self.count - 1
 
     def show_moment(self, moment: Moment | None) -> None:
@@ -138,7 +138,6 @@ class ChartModel:
         self.follow()
 
     def replace_series(self, series: CandleSeries) -> None:
-        """Replace the candles of the same market."""
         self.whole = series
         self.follow()
 
@@ -166,16 +165,10 @@ class ChartModel:
         return self.past.at(self.series, index)
 
     def chances_of(self, price: float) -> tuple[PriceChance, ...]:
-        """The chances that the forecast gives a price; empty if there are none, not yet, or no more."""
+        """The forecast's chances of a price; empty if there are none, not yet, or no longer."""
         if self.other_interval is not None or self.is_forecast_over:
             return ()
         return self.futures.at(price, self.forecast, self.series)
-
-    @property
-    def dimming_reason(self) -> str:
-        """Why a forecast that is not old is dimmed; empty if it is not dimmed."""
-        made = self.forecast
-        return "" if made is None or made.conditions is None else made.conditions.oddity
 
     @property
     def forecast_age(self) -> int:
@@ -273,14 +266,13 @@ class ChartModel:
         return index if index is not None and self.time_at(index) == time_ms else None
 
     def missing_before(self, index: int) -> int:
-        """Number of candles missing before this one."""
         time, before = self.time_at(index), self.time_at(index - 1)
         if time is None or before is None:
             return 0
         return max(0, (time - before) // self.series.interval.duration_ms - 1)
 
     def absent_before(self, index: int) -> int:
-        """Number of those the exchange is known to lack; 0 if it was not asked."""
+        """Number of candles before this one that the exchange is known to lack; 0 if it was not asked."""
         time, before = self.time_at(index), self.time_at(index - 1)
         if self.holes is None or time is None or before is None:
             return 0
@@ -304,8 +296,8 @@ class ChartModel:
         return None if found is None else found.central
 
     def drawn_ghosts(self, *, along_path: bool) -> tuple[PlacedGhost, ...]:
-        """The ghosts as they are painted: along the most central path, if wanted and known. All figures are those of
-        `ghosts`, which are scored."""
+        """The ghosts as they are painted: along the most central path, if wanted and known. Figures are still taken
+        from `ghosts`, which are scored."""
         central = self.central_path() if along_path else None
         if central is None:
             return self.ghosts()

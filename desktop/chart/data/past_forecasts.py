@@ -42,7 +42,7 @@ PAST = np.dtype(
 """step: -1 if unknown. checkpoint: see `Names`. hit: 1, 0, or -1 if not counted."""
 
 Past = NDArray[np.void]
-"""Of dtype `PAST`."""
+"""An array of dtype `PAST`."""
 
 MODES = tuple(ForecastMode)
 _BAND = {
@@ -50,11 +50,11 @@ _BAND = {
     for name, level in (("low_90", 0.05), ("low_50", 0.25), ("high_50", 0.75), ("high_90", 0.95))
 }
 _PRICES = ("open", "high", "low", "close", *_BAND)
-IS_LATER = np.array([mode not in (ForecastMode.LIVE, ForecastMode.SIMULATED) for mode in MODES])
-"""By mode: catch-up, replay and recovery forecasts are made after the market moved on."""
+IS_RETROSPECTIVE = np.array([mode not in (ForecastMode.LIVE, ForecastMode.SIMULATED) for mode in MODES])
+"""For each mode: catch-up, replay and recovery forecasts are made after the market moved on."""
 
 Names = dict[str | None, int]
-"""Checkpoint ids as numbers, to fit a table; none is 0."""
+"""Checkpoint ids as numbers, to fit a table; None is 0."""
 _BLOCK = 256
 """Targets per block, by time: reading one takes about 1.5 ms. Late candles shift indices, not times."""
 _MOST_BLOCKS = 512
@@ -90,7 +90,6 @@ class PastForecast:
 
 
 def from_rows(rows: PastRows, names: Names) -> Past:
-    """Stored rows as a table."""
     if not len(rows):  # the number of quantile levels is unknown without rows
         return np.zeros(0, PAST)
     drawn = ghost_columns(rows.quantiles, rows.before, rows.origin_close)
@@ -102,7 +101,6 @@ def from_rows(rows: PastRows, names: Names) -> Past:
 
 
 def from_event(scored: ForecastScored, names: Names) -> Past:
-    """One row from the trainer's event."""
     ghost = scored.ghost
     if len(ghost.close_quantiles) != len(QUANTILE_LEVELS):
         return np.zeros(1, PAST)
@@ -156,8 +154,6 @@ class PastView:
     index: NDArray[np.float64]
     """Candle indices on the x axis."""
     past: Past
-    error: NDArray[np.float64]
-    """Error of the forecast close in percent."""
     is_too_wide: bool = False
     """The view is wider than the limit: nothing is shown rather than a part."""
     is_complete: bool = True
@@ -167,13 +163,13 @@ class PastView:
         return len(self.index)
 
     @property
-    def is_later(self) -> NDArray[np.bool_]:
+    def is_retrospective(self) -> NDArray[np.bool_]:
         """Whether each was made in catch-up, replay or recovery."""
-        return np.asarray(IS_LATER[self.past["mode"]], dtype=np.bool_)
+        return np.asarray(IS_RETROSPECTIVE[self.past["mode"]], dtype=np.bool_)
 
 
 def _nothing(*, is_too_wide: bool = False, is_complete: bool = True) -> PastView:
-    return PastView(np.empty(0), np.zeros(0, PAST), np.empty(0), is_too_wide, is_complete)
+    return PastView(np.empty(0), np.zeros(0, PAST), is_too_wide, is_complete)
 
 
 class PastForecasts:
@@ -191,7 +187,7 @@ class PastForecasts:
         self.horizon = 1
         """The shown horizon: how many candles before its target a forecast was made. See `set_horizon`."""
         self.nearest_checkpoint: Callable[[int, str | None], CheckpointInfo | None] = lambda _step, _id: None
-        """Of the run's model, to a step: the one of this id if it is kept."""
+        """The checkpoint of the run's model nearest to a step: the one with this id if it is kept."""
         self.begin(None, None)
 
     def begin(self, reader: RecordReader | None, interval_ms: int | None) -> None:
@@ -232,7 +228,7 @@ class PastForecasts:
             low, high = self._spans.get(horizon) or (time_ms, time_ms)
             self._spans[horizon] = (min(low, time_ms), max(high, time_ms))
         if self._reader is None and key not in self._blocks:
-            self._keep(key, np.zeros(self._block, PAST))
+            self._cache(key, np.zeros(self._block, PAST))
         block = self._blocks.get(key)
         if block is not None and (scored.version > 1 or not block["is_known"][slot]):
             block[slot] = from_event(scored, self._names)[0]
@@ -276,7 +272,7 @@ class PastForecasts:
         if number is None:
             self._spans[horizon] = self._reader.scored_span(horizon)
         else:
-            self._keep(key, self._read(self._reader, horizon, number))
+            self._cache(key, self._read(self._reader, horizon, number))
         self.version += 1
         return self.is_waiting
 
@@ -286,7 +282,7 @@ class PastForecasts:
             return _nothing(is_complete=(self.horizon, None) not in self._wanted)
         times = series.open_time_ms[first:stop]
         begin, end = (int(place) for place in np.searchsorted(times, (span[0], span[1] + 1)))
-        times, close = times[begin:end], series.close[first + begin : first + end]
+        times = times[begin:end]
         numbers = times // self._block_ms
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
         self._wanted = {key: None for key in self._wanted if key[1] is None}  # drop the blocks of the previous view
@@ -295,14 +291,12 @@ class PastForecasts:
         found, missing = self._gather(times, [(self.horizon, int(number)) for number in numbers[starts]], starts)
         self._want(*missing[::-1])
         here = np.flatnonzero(found["is_known"])
-        known = found[here]
-        error = (close[here] / known["close"] - 1.0) * 100.0
-        return PastView((first + begin + here).astype(np.float64), known, error, is_complete=not missing)
+        return PastView((first + begin + here).astype(np.float64), found[here], is_complete=not missing)
 
     def _gather(
         self, times: NDArray[np.int64], keys: Sequence[_Key], starts: NDArray[np.int64]
     ) -> tuple[Past, list[_Key]]:
-        """A row for each time, and the keys of missing blocks. starts: where each block begins among the times."""
+        """A row for each time, and the keys of missing blocks. starts: index of each block's first time."""
         found, missing = np.zeros(len(times), PAST), []
         slots = times % self._block_ms // (self._block_ms // self._block)
         for key, (begin, end) in zip(keys, pairwise([*starts, len(times)]), strict=True):
@@ -333,7 +327,7 @@ class PastForecasts:
         block[slots] = from_rows(rows, self._names)
         return block
 
-    def _keep(self, key: _Key, block: Past) -> None:
+    def _cache(self, key: _Key, block: Past) -> None:
         self._blocks[key] = block
         self._blocks.move_to_end(key)
         if len(self._blocks) > self._most_blocks:

@@ -77,12 +77,12 @@ class RegimeTrack:
             self._times = np.concatenate([self._times, np.empty(room, dtype=np.int64)])
             self._sums = np.concatenate([self._sums, np.zeros((room, len(_REGIMES)))])
         self._times[count] = time_ms
-        self._sums[count + 1] = self._sums[count] + [made.conditions.regime.of(each) for each in _REGIMES]
+        self._sums[count + 1] = self._sums[count] + [made.conditions.of(each) for each in _REGIMES]
         self._count += 1
         self.version += 1
 
     def at(self, time_ms: int) -> RegimeProbabilities | None:
-        """At the candle that opened then; None if unknown, or not read yet."""
+        """The regime at the candle that opened at this time; None if unknown, or not read yet."""
         self._want(time_ms)
         row = int(np.searchsorted(self._times[: self._count], time_ms))
         if row == self._count or self._times[row] != time_ms:
@@ -90,8 +90,8 @@ class RegimeTrack:
         return RegimeProbabilities(*(self._sums[row + 1] - self._sums[row]).tolist())
 
     def view(self, series: CandleSeries, first: int, stop: int, group: int) -> RegimeView:
-        """Of the candles first..stop - 1 of a series with the run's interval, in groups of `group` that begin at
-        multiples of it. Reads nothing: see `load_next`."""
+        """The regimes of the candles first..stop - 1 of a series with the run's interval, in groups of `group` that
+        begin at multiples of it. Reads nothing: see `load_next`."""
         starts = np.arange(first // group * group, stop, group)
         if not len(starts):
             return RegimeView(starts, np.empty((0, len(_REGIMES))))

@@ -104,7 +104,7 @@ def _paint_line(painter: QPainter, frame: Frame, drawn: CandleColumns) -> None:
 
 
 def _paint_newest_line(painter: QPainter, frame: Frame, index: int, before: Candle | None, forming: Candle) -> None:
-    """From the newest close to the current price, with a dot at its end."""
+    """A line from the newest close to the current price, with a dot at its end."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setPen(_line_pen(frame))
     end = QPointF(frame.x(index) + 0.5, frame.y(forming.close) + 0.5)

@@ -14,7 +14,6 @@ from core.domain.candle_series import CandleSeries
 from core.market.comparison import Pair, closes_within
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
-from desktop.chart.items.study import sampled
 from desktop.chart.labels.axis_labels import avoid_overlaps, price_label_rect
 from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
@@ -65,10 +64,10 @@ class ComparisonLayer(Layer):
         pair = self._pair_in(frame.first, frame.stop, model)
         if pair is None:
             return
-        lasts = sampled(frame, len(pair.own))
+        lasts, across = frame.sampled(len(pair.own))
         times = pair.own.open_time_ms
         closes = closes_within(pair.other, times[lasts - lasts % frame.group], times[lasts])
-        _paint_line(painter, frame, pane, frame.xs(lasts.astype(np.float64)), closes * pair.factor)
+        _paint_line(painter, frame, pane, across, closes * pair.factor)
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
         """The change so far, level with the line's end; only on a percent axis, because the other price has no place on
@@ -100,8 +99,8 @@ class ComparisonLayer(Layer):
         shown = self.shown
         if shown is None:
             return ()
-        said = shown.words if shown.series is None else percent
-        row: Row = (Span(shown.name, inks[0], bold=True), Span(said, inks[0]))
+        text = shown.words if shown.series is None else percent
+        row: Row = (Span(shown.name, inks[0], bold=True), Span(text, inks[0]))
         until = _until(shown.series, model.series, zone)
         return (row if until is None else (*row, Span(until, inks[1])),)
 
@@ -120,7 +119,6 @@ class ComparisonLayer(Layer):
 
 
 def colour_of(palette: Palette) -> QColor:
-    """The line's colour."""
     return palette.curves[_COLOUR]
 
 
@@ -143,7 +141,7 @@ def _percent_text(change: float | None) -> str:
 
 
 def _until(series: CandleSeries | None, own: CandleSeries, zone: tzinfo | None) -> str | None:
-    """When its last candle opened, if the chart has newer closed ones; only the time on the same day."""
+    """Opening time of its last candle, if the chart has newer closed ones; without the date on the same day."""
     if series is None or not len(series) or not len(own):
         return None
     last_ms, newest_ms = int(series.open_time_ms[-1]), int(own.open_time_ms[-1])

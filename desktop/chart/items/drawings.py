@@ -105,7 +105,7 @@ def colour_of(frame: Frame, drawing: Drawing) -> QColor:
 
 
 def _tag(frame: Frame, model: ChartModel, drawing: Drawing) -> Box | None:
-    """Its price, and the chance of it; None if the price is out of view."""
+    """The tag with the line's price and its chance; None if the price is out of view."""
     price = drawing.anchors[0].price
     row = row_of(frame, price)
     if row is None:
@@ -130,7 +130,7 @@ def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_active: bool) ->
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     if shape.guides:
         painter.drawLines([dash for guide in shape.guides for dash in dashes(guide, _DASH_WIDTHS * pen.widthF())])
-    if shape.words:
+    if shape.texts:
         _write(painter, frame, shape, colour)
     if is_active:
         _paint_handles(painter, frame, shape, colour)
@@ -138,15 +138,15 @@ def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_active: bool) ->
 
 
 def _write(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
-    """With an outline in the background colour and no box, so that the candles beside it stay visible."""
+    """Text has an outline in the background colour and no box, so that the candles beside it stay visible."""
     painter.setFont(text_font(frame, shape.drawing) if shape.drawing.text else frame.fonts.regular)
     halo = _HALO_PX * frame.ratio
-    for words in shape.words:
+    for words in shape.texts:
         painter.setPen(frame.palette.background)
         for x, y in _AROUND:
-            painter.drawText(words.baseline + QPointF(x * halo, y * halo), words.said)
+            painter.drawText(words.baseline + QPointF(x * halo, y * halo), words.text)
         painter.setPen(colour)
-        painter.drawText(words.baseline, words.said)
+        painter.drawText(words.baseline, words.text)
 
 
 def _paint_handles(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
@@ -159,11 +159,11 @@ def _paint_handles(painter: QPainter, frame: Frame, shape: Shape, colour: QColor
 
 
 @dataclass(frozen=True)
-class Words:
+class TextLine:
     """A line of text: its baseline's start and its background."""
 
     baseline: QPointF
-    said: str
+    text: str
     ground: QRectF
 
 
@@ -177,19 +177,19 @@ class Shape:
     """Dashed lines."""
     areas: tuple[QRectF, ...] = ()
     handles: tuple[QPointF, ...] = ()
-    words: tuple[Words, ...] = ()
+    texts: tuple[TextLine, ...] = ()
 
     @property
     def area(self) -> QRect | None:
         """The device pixels of its parts; None if it is entirely out of view."""
         points = [*self.handles, *(end for line in (*self.lines, *self.guides) for end in (line.p1(), line.p2()))]
-        for part in (*self.areas, *(words.ground for words in self.words)):
+        for part in (*self.areas, *(words.ground for words in self.texts)):
             points += [part.topLeft(), part.bottomRight()]
         return QPolygonF(points).boundingRect().toAlignedRect() if points else None
 
 
 def shape_of(frame: Frame, model: ChartModel, drawing: Drawing) -> Shape:
-    """Empty if the drawing is out of view."""
+    """The drawing's shape; empty if it is out of view."""
     points = [_point(frame, model, anchor) for anchor in drawing.anchors]
     return _SHAPES[drawing.kind](frame, drawing, points)
 
@@ -201,13 +201,12 @@ def text_font(frame: Frame, drawing: Drawing) -> QFont:
 
 
 def grip_of(shape: Shape, frame: Frame, place: QPointF) -> Grip[Drawing] | None:
-    """The part of a shape at this device pixel."""
-    near = min(range(len(shape.handles)), key=lambda handle: _distance(place, shape.handles[handle]), default=None)
-    if near is not None and _distance(place, shape.handles[near]) <= frame.scaled(_HANDLE_REACH_PX):
-        return Grip(shape.drawing, Qt.CursorShape.SizeAllCursor, near)
+    distances = [QLineF(place, handle).length() for handle in shape.handles]
+    if min(distances, default=math.inf) <= frame.scaled(_HANDLE_REACH_PX):
+        return Grip(shape.drawing, Qt.CursorShape.SizeAllCursor, distances.index(min(distances)))
     reach = frame.scaled(_LINE_REACH_PX) + frame.scaled(shape.drawing.width_px) / 2
     is_text = shape.drawing.kind is DrawingKind.TEXT
-    is_on_text = is_text and any(words.ground.contains(place) for words in shape.words)
+    is_on_text = is_text and any(words.ground.contains(place) for words in shape.texts)
     if is_on_text or any(distance_to(line, place) <= reach for line in (*shape.lines, *shape.guides)):
         return Grip(shape.drawing, Qt.CursorShape.PointingHandCursor)
     return None
@@ -226,11 +225,11 @@ def reshaped(drawing: Drawing, handle: int, anchor: Anchor) -> Drawing:
 
 
 def distance_to(line: QLineF, place: QPointF) -> float:
-    """From a place to the nearest point of a line."""
+    """The distance from a place to the nearest point of a line."""
     along, beside = line.p2() - line.p1(), place - line.p1()
     length = QPointF.dotProduct(along, along)
     share = min(max(QPointF.dotProduct(beside, along) / length, 0.0), 1.0) if length else 0.0
-    return _distance(place, line.p1() + along * share)
+    return QLineF(place, line.p1() + along * share).length()
 
 
 def cut(start: QPointF, end: QPointF, area: QRectF, *, is_endless: bool = False) -> QLineF | None:
@@ -256,7 +255,8 @@ def cut(start: QPointF, end: QPointF, area: QRectF, *, is_endless: bool = False)
 
 
 def _point(frame: Frame, model: ChartModel, anchor: Anchor) -> QPointF:
-    """The middle of its candle; not clamped, so that a line keeps its slope however far its ends are."""
+    """The pixel of an anchor, in the middle of its candle; not clamped, so that a line keeps its slope however far its
+    ends are."""
     pane = frame.price_pane
     x = frame.exact_x(index_at(model, anchor.time_ms))
     y = pane.inner_bottom - 1 - pane.shown.share(anchor.price) * pane.height
@@ -307,23 +307,23 @@ def _fibonacci(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
     return Shape(drawing, lines, () if way is None else (way,), seen, _seen(frame, points), words)
 
 
-def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | None]) -> tuple[Words, ...]:
-    """Each level's share and price: to its left, or above the lines if there is no room for one of them. Of overlapping
-    ones the level that traders look for first is shown."""
+def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | None]) -> tuple[TextLine, ...]:
+    """Each level's share and price: to its left, or above the lines if any does not fit there. Of overlapping ones the
+    level that traders look for first is shown."""
     fonts, inset = frame.fonts, frame.scaled(_INSET_PX)
-    said = [
+    texts = [
         f"{share:g}  {formatting.format_price(price, frame.decimals)}"
         for share, price in zip(FIBONACCI_LEVELS, prices, strict=True)
     ]
     ends = [
         min(line.x1(), line.x2()) - fonts.width(text)
-        for text, line in zip(said, lines, strict=True)
+        for text, line in zip(texts, lines, strict=True)
         if line is not None
     ]
     is_beside = min(ends, default=0.0) >= inset
     down = (fonts.metrics.ascent() - fonts.metrics.descent()) / 2 if is_beside else -fonts.metrics.descent()
-    words: dict[float, Words] = {}
-    levels = {share: (text, line) for share, text, line in zip(FIBONACCI_LEVELS, said, lines, strict=True)}
+    words: dict[float, TextLine] = {}
+    levels = {share: (text, line) for share, text, line in zip(FIBONACCI_LEVELS, texts, lines, strict=True)}
     for share in _LEVELS_BY_IMPORTANCE:
         text, line = levels[share]
         if line is None or any(abs(other.baseline.y() - down - line.y1()) < fonts.line for other in words.values()):
@@ -331,19 +331,19 @@ def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | N
         left, width = min(line.x1(), line.x2()), fonts.width(text)
         x, y = left - inset - width if is_beside else max(left, 0.0) + inset, line.y1() + down
         ground = QRectF(x - inset / 2, y - fonts.metrics.ascent(), width + inset, fonts.line)
-        words[share] = Words(QPointF(x, y), text, ground)
+        words[share] = TextLine(QPointF(x, y), text, ground)
     return tuple(words[share] for share in FIBONACCI_LEVELS if share in words)
 
 
 def _text(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
-    """Above and to the right of its anchor."""
+    """The text lies above and to the right of its anchor."""
     metrics, inset = QFontMetrics(text_font(frame, drawing)), frame.scaled(_INSET_PX)
     baseline = points[0] + QPointF(inset, -inset - metrics.descent())
     width = metrics.horizontalAdvance(drawing.text)
     ground = QRectF(points[0].x(), baseline.y() - metrics.ascent(), width + 2 * inset, metrics.height())
     if not ground.intersects(_view(frame)):
         return Shape(drawing)
-    return Shape(drawing, handles=_seen(frame, points), words=(Words(baseline, drawing.text, ground),))
+    return Shape(drawing, handles=_seen(frame, points), texts=(TextLine(baseline, drawing.text, ground),))
 
 
 _SHAPES: dict[DrawingKind, Callable[[Frame, Drawing, list[QPointF]], Shape]] = {
@@ -360,8 +360,3 @@ def _seen(frame: Frame, points: list[QPointF]) -> tuple[QPointF, ...]:
     """All handles, or none if all are out of view: their numbers must not change."""
     view = _view(frame)
     return tuple(points) if any(view.contains(point) for point in points) else ()
-
-
-def _distance(one: QPointF, other: QPointF) -> float:
-    between = one - other
-    return math.hypot(between.x(), between.y())

@@ -14,7 +14,14 @@ from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast import divider_x
 from desktop.chart.painting.geometry import candle_rect, volume_rect
-from desktop.chart.painting.primitives import CachedPixels, dashed_pen, draw_polyline, fill_rects, outline
+from desktop.chart.painting.primitives import (
+    FLATTEST_FRAMED_PX,
+    CachedPixels,
+    dashed_pen,
+    draw_polyline,
+    fill_rects,
+    outline,
+)
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
@@ -35,7 +42,6 @@ _STEPS = 32
 """Steps of a band that fades without a gradient."""
 _DIMMED = 0.45
 _NARROWEST_FRAMED_PX = 5
-_FLATTEST_FRAMED_PX = 3
 _BELOW_GHOSTS_Z = 5.0
 _INK = 0.35
 """Share of the paths' colour in the background."""
@@ -57,15 +63,13 @@ class ForecastItem(ChartItem):
         if not self.surface.is_cached:
             _paint_ahead(painter, frame, model)
             return
-        key = self.surface.forecast_key
-        if not self.pixels.is_of(key):
-            nothing, paint = QColor(Qt.GlobalColor.transparent), partial(_paint_ahead, frame=frame, model=model)
-            self.pixels.renew(key, _area(frame, model), nothing, paint)
+        nothing, paint = QColor(Qt.GlobalColor.transparent), partial(_paint_ahead, frame=frame, model=model)
+        self.pixels.update(self.surface.forecast_key, partial(_area, frame, model), nothing, paint)
         self.pixels.draw(painter, self.surface.wanted)
 
 
 def _area(frame: Frame, model: ChartModel) -> QRect:
-    """From the newest closed candle's column to past the last ghost."""
+    """The area from the newest closed candle's column to past the last ghost."""
     ghosts = model.ghosts()
     if not ghosts:
         return QRect()
@@ -75,11 +79,11 @@ def _area(frame: Frame, model: ChartModel) -> QRect:
 
 
 def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    """Bands, then ghosts; all dimmed if intervals have ended since the forecast, or its input was unlike any before."""
+    """Bands, then ghosts; all dimmed if intervals have ended since the forecast."""
     ghosts = model.ghosts()
     if not ghosts:
         return
-    if model.forecast_age or model.dimming_reason:
+    if model.forecast_age:
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)
@@ -92,8 +96,8 @@ def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel) -> None:
 
 
 def _paint_bands(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
-    """They fade with distance. Qt writes no pen gradients into SVG and misplaces brush gradients: there the bands fade
-    in steps too small to see."""
+    """Paint bands that fade with distance. Qt writes no pen gradients into SVG and misplaces brush gradients: there the
+    bands fade in steps too small to see."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     paint = _paint_steps if painter.paintEngine().type() is QPaintEngine.Type.SVG else _paint_gradient
     for percent, colour in ((90, frame.palette.band_90), (50, frame.palette.band_50)):
@@ -130,7 +134,6 @@ def _paint_between(painter: QPainter, lower: list[QPointF], upper: list[QPointF]
 
 
 def _part_of(points: list[QPointF], left: float, right: float) -> list[QPointF]:
-    """The part of a line between two columns."""
     xs, ys = [point.x() for point in points], [point.y() for point in points]
     inside = [point for point in points if left < point.x() < right]
     first, last = (QPointF(x, float(np.interp(x, xs, ys))) for x in (left, right))
@@ -192,7 +195,7 @@ def _paint_ghost(painter: QPainter, pixel: int, wick: QRect, body: QRect, colour
     for top, bottom in ((wick.top(), body.top() - 1), (body.bottom() + 1, wick.bottom())):
         if top <= bottom:
             painter.fillRect(QRect(wick.left(), top, wick.width(), bottom - top + 1), colour)
-    if body.width() >= _NARROWEST_FRAMED_PX * pixel and body.height() > _FLATTEST_FRAMED_PX * pixel:
+    if body.width() >= _NARROWEST_FRAMED_PX * pixel and body.height() > FLATTEST_FRAMED_PX * pixel:
         fill_rects(painter, outline(body, pixel), colour)
         body = body.adjusted(pixel, pixel, -pixel, -pixel)
         colour = with_alpha(colour, _RISING_ALPHA if is_rising else _FALLING_ALPHA)
@@ -200,7 +203,7 @@ def _paint_ghost(painter: QPainter, pixel: int, wick: QRect, body: QRect, colour
 
 
 class FuturesLayer(Layer):
-    """While it is on a chart, chances and paths of its forecast are computed."""
+    """Has chances and paths of its forecast computed while it is on a chart."""
 
     z, is_cached = _BELOW_GHOSTS_Z, False
 
@@ -211,14 +214,14 @@ class FuturesLayer(Layer):
         return model.futures.begin(model.forecast, model.series)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        """Under the figures of a ghost, which are those of the medians: what is drawn instead."""
+        """Rows below a ghost's figures, which are medians: the body that is drawn instead."""
         placed = None if index is None else model.ghost(index)
         central = model.central_path() if frame.style.shows_paths else None
         if placed is None or central is None or placed.ahead == 1:
             return ()
         close = format_price(central.ghosts[placed.ahead - 1].close, frame.decimals)
-        said = translate("Chart", "Body: the most central of {0} sample paths, to {1}. Figures and bands: the forecast")
-        return ((Span(said.format(format_count(central.count), close), frame.palette.muted_text),),)
+        text = translate("Chart", "Body: the most central of {0} sample paths, to {1}. Figures and bands: the forecast")
+        return ((Span(text.format(format_count(central.count), close), frame.palette.muted_text),),)
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         """Draw the lines of `Found`, if paths are shown and in view."""

@@ -8,7 +8,6 @@ from PySide6.QtGui import QPainter
 
 from desktop.chart.data.columns import visible_gaps
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.axis_labels import value_marks
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
@@ -21,7 +20,7 @@ _DOTS_EVERY_PX = 8
 _DOTS_INK = 0.45
 _FEW_GAPS = 4
 _CANDLES_A_GAP = 20
-"""With fewer candles than this between two gaps, full lines would look like a barcode."""
+"""Full lines with fewer candles than this between two gaps would look like a barcode."""
 _TICK_PX = 10
 
 
@@ -42,10 +41,11 @@ class GridItem(ChartItem):
         palette, pixel = frame.palette, frame.pixel
         has_background = self._layers.has_background
         colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_background else palette.grid
-        across = pane.ys(np.array(value_marks(frame, pane), dtype=np.float64))
-        lines = frame.xs(np.array([index for index, _ in self.surface.time_marks(frame)], dtype=np.float64))
-        fill_rects(painter, rects(0, across, pane.right - 1, across + pixel - 1), colour)
-        fill_rects(painter, rects(lines, pane.top, lines + pixel - 1, pane.bottom - 1), colour)
+        across = pane.ys(np.array(self.surface.value_marks(frame, pane), dtype=np.float64))
+        lines = self.surface.time_columns(frame)
+        rows = rects(0, across, pane.right - 1, across + pixel - 1)
+        columns = rects(lines, pane.top, lines + pixel - 1, pane.bottom - 1)
+        fill_rects(painter, np.concatenate((rows, columns)), colour)
 
 
 class BordersItem(ChartItem):
@@ -71,6 +71,8 @@ class GapsItem(ChartItem):
         if frame.group > 1:
             return
         found = visible_gaps(model.series, frame.first, frame.stop)
+        if not found.size:
+            return
         columns_px = frame.xs(found.astype(np.float64) - 0.5)
         is_absent = _are_absent(found, model)
         bottom, side = frame.layout.plot_bottom - 1, frame.pixel

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past_forecasts import Past, PastView
 from desktop.chart.labels.past import candles_before
-from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects, rects_between
+from desktop.chart.painting.primitives import FLATTEST_FRAMED_PX, draw_polyline, fill_rects, rects, rects_between
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import Layer, View
@@ -21,10 +21,9 @@ from desktop.ui.translation import translate
 
 _NARROWEST_GHOST_PX = 7
 """Logical pixels between candles below which ghosts would blur; the median line replaces them."""
-_FLATTEST_FRAMED_PX = 3
 _NARROWEST_WHISKERS_PX = 14
 _NARROWEST_EDGES_PX = 3
-_LATER_SHARE = 0.65
+_RETROSPECTIVE_SHARE = 0.65
 _HALO_ALPHA = 170
 _EDGE_ALPHA = 120
 _WHISKER_ALPHA = 150
@@ -57,8 +56,8 @@ class HindsightLayer(Layer):
             return ()
         palette, view = frame.palette, model.past.view(model.series, frame.first, frame.stop)
         legend, too_wide, nothing = _messages(model)
-        said = too_wide if view.is_too_wide else nothing if view.is_complete and not len(view) else legend
-        return ((Span(translate("Chart", "Hindsight"), palette.ghost_text, bold=True), Span(said, palette.muted_text)),)
+        text = too_wide if view.is_too_wide else nothing if view.is_complete and not len(view) else legend
+        return ((Span(translate("Chart", "Hindsight"), palette.ghost_text, bold=True), Span(text, palette.muted_text)),)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
         if model.other_interval is not None:
@@ -94,7 +93,7 @@ class _Ribbon:
         shift[np.searchsorted(self._order, ends, side="right") - 1] = 0.5
         self.index = (centres[self._order] + shift) * group + (group - 1) / 2.0
         self.breaks = np.searchsorted(self._order, cuts)
-        self.numbers, self.is_later = centres, view.is_later[starts]
+        self.numbers, self.is_retrospective = centres, view.is_retrospective[starts]
         past = view.past
         self.low_90, self.low_50 = (self._points(np.minimum, past[name], starts) for name in ("low_90", "low_50"))
         self.high_50, self.high_90 = (self._points(np.maximum, past[name], starts) for name in ("high_50", "high_90"))
@@ -104,30 +103,28 @@ class _Ribbon:
 
 
 def _paint_bands(painter: QPainter, frame: Frame, ribbon: _Ribbon, pane: Pane) -> None:
-    """Filled by narrow columns, however often the ribbon breaks. A polygon costs twenty times as much."""
+    """Fill the bands by narrow columns, however often the ribbon breaks. A polygon costs twenty times as much."""
     step = max(min(int(frame.spacing) // 4, 2 * frame.pixel), 1)
     columns = np.arange(0, frame.layout.plot_right, step, dtype=np.float64)
     index = frame.exact_index(columns + (step - 1) / 2.0)
     numbers = np.floor((index + 0.5) / frame.group)
     place = np.minimum(np.searchsorted(ribbon.numbers, numbers), len(ribbon.numbers) - 1)
-    is_there, is_later = ribbon.numbers[place] == numbers, ribbon.is_later[place]
-    for low, high, colour in (
-        (ribbon.low_90, ribbon.high_90, frame.palette.band_90),
-        (ribbon.low_50, ribbon.high_50, frame.palette.band_50),
-    ):
-        top, bottom = (frame.ys(np.interp(index, ribbon.index, edge)) for edge in (high, low))
-        top, bottom = np.maximum(top, pane.top), np.minimum(bottom, pane.bottom)
-        for later in (False, True):
-            is_wanted = is_there & (is_later == later)
-            if is_wanted.any():
-                rows = rects_between(0, step, top, np.where(is_wanted, bottom, top - 1))
-                fill_rects(painter, rows, _paler(colour, is_later=later))
+    is_there, is_retrospective = ribbon.numbers[place] == numbers, ribbon.is_retrospective[place]
+    kinds = [(value, is_there & (is_retrospective == value)) for value in (False, True)]
+    kinds = [(value, is_wanted) for value, is_wanted in kinds if is_wanted.any()]
+    edges = (ribbon.high_90, ribbon.low_90, ribbon.high_50, ribbon.low_50)
+    rows = frame.ys(np.stack([np.interp(index, ribbon.index, edge) for edge in edges]))
+    tops, bottoms = np.maximum(rows[::2], pane.top), np.minimum(rows[1::2], pane.bottom)
+    for top, bottom, colour in zip(tops, bottoms, (frame.palette.band_90, frame.palette.band_50), strict=True):
+        for value, is_wanted in kinds:
+            filled = rects_between(0, step, top, np.where(is_wanted, bottom, top - 1))
+            fill_rects(painter, filled, _paler(colour, is_retrospective=value))
     if frame.spacing >= _NARROWEST_EDGES_PX * frame.ratio:
         _paint_edges(painter, frame, ribbon)
 
 
 def _paint_edges(painter: QPainter, frame: Frame, ribbon: _Ribbon) -> None:
-    alpha = round(_EDGE_ALPHA * (_LATER_SHARE if ribbon.is_later.all() else 1.0))
+    alpha = round(_EDGE_ALPHA * (_RETROSPECTIVE_SHARE if ribbon.is_retrospective.all() else 1.0))
     pen = QPen(with_alpha(frame.palette.ghost_text, alpha), frame.pixel)
     columns = frame.exact_x(ribbon.index) + 0.5
     for edge in (ribbon.low_90, ribbon.high_90):
@@ -139,27 +136,27 @@ def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
     """Frames around the real bodies, so that both can be read; a flat ghost is a dash. A halo separates them from the
     candles."""
     falling = view.past["close"] < view.past["open"]
-    later = view.is_later
+    later = view.is_retrospective
     halos, lines = _ghost_rects(frame, view)
     fill_rects(painter, halos, with_alpha(frame.palette.background, _HALO_ALPHA))
     for is_rising in (True, False):
-        for is_later in (False, True):
-            chosen = (falling != is_rising) & (later == is_later)
-            colour = _paler(frame.palette.ghost(is_rising), is_later=is_later)
+        for is_retrospective in (False, True):
+            chosen = (falling != is_rising) & (later == is_retrospective)
+            colour = _paler(frame.palette.ghost(is_rising), is_retrospective=is_retrospective)
             fill_rects(painter, lines[chosen], colour)
             if frame.spacing >= _NARROWEST_WHISKERS_PX * frame.ratio:
                 _paint_whiskers(painter, frame, lines[chosen], view.past[chosen], colour)
 
 
 def _ghost_rects(frame: Frame, view: PastView) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Halos [n, 4, 4] and lines [n, 4, 4]: the four edges of each frame; those of a flat ghost coincide."""
+    """Halos [n, 4, 4] and lines [n, 4, 4]: the four edges of each frame; a flat ghost's coincide."""
     pixel = frame.pixel
     widths = frame.widths_around(max(pixel, frame.widths.body // 6))
     left = widths.body_left(frame.xs(view.index))
     right = left + widths.body - 1
     opens, closes = frame.ys(view.past["open"]), frame.ys(view.past["close"])
     top, bottom = np.minimum(opens, closes), np.maximum(opens, closes)
-    is_flat = bottom - top < _FLATTEST_FRAMED_PX * pixel
+    is_flat = bottom - top < FLATTEST_FRAMED_PX * pixel
     bottom = np.where(is_flat, closes + pixel, bottom)
     top = np.where(is_flat, closes, top)
     edges = (
@@ -174,7 +171,7 @@ def _ghost_rects(frame: Frame, view: PastView) -> tuple[NDArray[np.int32], NDArr
 
 
 def _paint_whiskers(painter: QPainter, frame: Frame, lines: NDArray[np.int32], ghosts: Past, colour: QColor) -> None:
-    """From the frame's left edge to high and low: in the middle they would cover the real wick."""
+    """Whiskers are at the frame's left edge: in the middle they would cover the real wick."""
     left = lines[:, 0, 0].astype(np.int64)
     top, bottom = lines[:, 0, 1], lines[:, 1, 3]
     right = left + frame.pixel - 1
@@ -185,7 +182,7 @@ def _paint_whiskers(painter: QPainter, frame: Frame, lines: NDArray[np.int32], g
 
 
 def _paint_medians(painter: QPainter, frame: Frame, view: PastView) -> None:
-    """The forecast closes as a line, broken where there is none; the last of each group."""
+    """The forecast closes as a line, broken at missing forecasts; the last of each group."""
     group = frame.group
     ends = np.flatnonzero(np.diff(view.index // group, append=np.inf))
     index, close = view.index[ends] // group * group + (group - 1) / 2.0, view.past["close"][ends]
@@ -197,5 +194,5 @@ def _paint_medians(painter: QPainter, frame: Frame, view: PastView) -> None:
     draw_polyline(painter, xs, np.insert(rows, gaps, np.nan), pen)
 
 
-def _paler(colour: QColor, *, is_later: bool) -> QColor:
-    return with_alpha(colour, round(colour.alpha() * _LATER_SHARE)) if is_later else colour
+def _paler(colour: QColor, *, is_retrospective: bool) -> QColor:
+    return with_alpha(colour, round(colour.alpha() * _RETROSPECTIVE_SHARE)) if is_retrospective else colour

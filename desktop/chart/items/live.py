@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.axis_labels import Label, paint_labels, time_labels, value_labels
+from desktop.chart.labels.axis_labels import Label, paint_labels, time_labels
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.painting.primitives import dashed_pen
 from desktop.chart.painting.text import Box, paint_box
@@ -85,7 +85,8 @@ class AxisLabelsItem(LabelItem):
     def draw_labels(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
         key = self.surface.labels_key
         if self._key != key:
-            values = [label for each in (frame.price_pane, *frame.panes) for label in value_labels(frame, each)]
+            panes = (frame.price_pane, *frame.panes)
+            values = [label for pane in panes for label in self.surface.value_labels(frame, pane)]
             times = time_labels(frame, self.surface.model, self.surface.time_marks(frame))
             self._labels, self._key = [*values, *times], key
         paint_labels(painter, frame, self._labels, [box.rect for box in overlay.on_axes], self.surface.wanted)

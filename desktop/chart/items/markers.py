@@ -32,7 +32,7 @@ _HALO_ALPHA = 215
 
 
 class MarkerKind(IntEnum):
-    """In stacking order, the most important at the bottom."""
+    """Kinds in stacking order, the most important at the bottom."""
 
     ERROR = 0
     ROLLBACK = 1
@@ -100,7 +100,7 @@ class MarkerTrack:
         return groups
 
     def _between(self, model: ChartModel, first: float, last: float) -> tuple[int, NDArray[np.int64]]:
-        """The position of the first one, and the indices of their candles."""
+        """The position of the first marker in a range, and the indices of the markers' candles."""
         nothing = (0, np.empty(0, dtype=np.int64))
         series, opens_next = model.series, model.time_at(model.count)
         if opens_next is None or last < 0:

@@ -85,7 +85,7 @@ class MeasureLayer(PlacedLayer[Measurement]):
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         for measurement in self.back_to_front():
-            start, end = _place(frame, model, measurement)
+            start, end = _ends_px(frame, model, measurement)
             colour = frame.palette.candle(measurement.end.price >= measurement.start.price)
             area = QRect(start, end).normalized()
             painter.fillRect(area, with_alpha(colour, _SHADE_ALPHA))
@@ -96,7 +96,7 @@ class MeasureLayer(PlacedLayer[Measurement]):
         """The numbers; none while the measurement is out of view."""
         labels = []
         for measurement in self.back_to_front():
-            start, end = _place(frame, model, measurement)
+            start, end = _ends_px(frame, model, measurement)
             area, found = QRect(start, end).normalized(), measured(measurement, model)
             if area.intersects(frame.price_pane.rect):
                 box = _box(frame, area, taken, is_rising=end.y() <= start.y(), found=found)
@@ -104,8 +104,7 @@ class MeasureLayer(PlacedLayer[Measurement]):
         return labels
 
 
-def _place(frame: Frame, model: ChartModel, shown: Measurement) -> tuple[QPoint, QPoint]:
-    """Both ends in device pixels."""
+def _ends_px(frame: Frame, model: ChartModel, shown: Measurement) -> tuple[QPoint, QPoint]:
     points = []
     for mark in (shown.start, shown.end):
         index = model.index_around(mark.time_ms)
@@ -125,15 +124,14 @@ def _paint_arrows(painter: QPainter, frame: Frame, start: QPoint, end: QPoint, c
 
 
 def _arrow(painter: QPainter, tail: QPointF, tip: QPointF, size: float) -> None:
+    """Level or upright."""
     along = tip - tail
-    length = abs(along.x()) + abs(along.y())
+    length = along.manhattanLength()
     if length < 3 * size:
         return
     painter.drawLine(tail, tip)
     unit = QPointF(along.x() / length, along.y() / length)
-    across = QPointF(-unit.y(), unit.x())
-    back = QPointF(tip.x() - unit.x() * 1.6 * size, tip.y() - unit.y() * 1.6 * size)
-    side = QPointF(across.x() * 0.8 * size, across.y() * 0.8 * size)
+    back, side = tip - unit * 1.6 * size, QPointF(-unit.y(), unit.x()) * 0.8 * size
     painter.drawPolygon(QPolygonF([tip, back + side, back - side]))
 
 
@@ -168,7 +166,7 @@ def _inside(frame: Frame, box: QRect, away: int) -> QRect:
 
 
 def _overlap(place: QRect, taken: Sequence[QRect]) -> int:
-    """The number of its pixels that are taken."""
+    """The number of the box's pixels that are taken."""
     return sum(both.width() * both.height() for each in taken if not (both := place.intersected(each)).isEmpty())
 
 

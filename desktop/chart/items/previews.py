@@ -30,14 +30,14 @@ class Preview:
     label: str
     forecast: ForecastMade
     colour: int | None = None
-    """Its number; None: that of its place."""
+    """The number that chooses its colour; None: its place."""
 
 
 class PreviewLayer(Layer):
     """Bodies and wicks of several forecasts share each candle's column; dotted lines are their 90 % bands."""
 
     def __init__(self, title: str = "") -> None:
-        """title: before the names in the legend; empty: they are of checkpoints."""
+        """title: precedes the names in the legend; empty: the names are of checkpoints."""
         super().__init__()
         self.title = title or translate("Chart", "Preview, not committed:")
         self.shown: tuple[Preview, ...] = ()
@@ -61,12 +61,14 @@ class PreviewLayer(Layer):
         for number, preview in enumerate(self.shown):
             ghosts = _placed(preview.forecast, model)
             colour = self.colour(frame, number)
-            _paint_band(painter, frame, ghosts, colour)
+            edges = [(frame.x(each.index), found) for each in ghosts if (found := band(each.ghost, 90)) is not None]
+            painter.setPen(dashed_pen(with_alpha(colour, _BAND_ALPHA), frame.pixel, [2.0, 2.0]))
+            for side in (0, 1):
+                painter.drawPolyline([QPoint(x, frame.y(found[side])) for x, found in edges])
             for placed in ghosts:
                 _paint_ghost(painter, frame, placed, _columns(frame, placed.index, number, len(self.shown)), colour)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        """The colour legend."""
         colours = [self.colour(frame, number) for number in range(len(self.shown))]
         return self._words(model, frame.palette.muted_text, colours)
 
@@ -87,7 +89,7 @@ class PreviewLayer(Layer):
 
 
 def _placed(forecast: ForecastMade, model: ChartModel) -> tuple[PlacedGhost, ...]:
-    """Its ghosts that have not closed yet; none at another interval or while a past moment is shown."""
+    """A preview's ghosts that have not closed yet; none at another interval or while a past moment is shown."""
     if not forecast.ghosts or model.moment is not None:
         return ()
     if forecast.ghosts[0].open_time_ms - forecast.origin_open_time_ms != model.series.interval.duration_ms:
@@ -115,10 +117,3 @@ def _paint_ghost(
     painter.fillRect(body, frame.palette.background)
     painter.fillRect(body, with_alpha(colour, _FILL_ALPHA if ghost.close >= ghost.open else 255))
     fill_rects(painter, outline(body, frame.pixel), colour)
-
-
-def _paint_band(painter: QPainter, frame: Frame, ghosts: Sequence[PlacedGhost], colour: QColor) -> None:
-    edges = [(frame.x(placed.index), found) for placed in ghosts if (found := band(placed.ghost, 90)) is not None]
-    painter.setPen(dashed_pen(with_alpha(colour, _BAND_ALPHA), frame.pixel, [2.0, 2.0]))
-    for side in (0, 1):
-        painter.drawPolyline([QPoint(x, frame.y(found[side])) for x, found in edges])

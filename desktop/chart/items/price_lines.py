@@ -9,7 +9,8 @@ from functools import partial
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from core.domain.price_lines import LONGEST_TEXT, LineKind, PriceLine
+from core.domain.plain_text import LONGEST_LABEL
+from core.domain.price_lines import LineKind, PriceLine
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.placed import PlacedLayer, row_of
@@ -64,33 +65,33 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
                 self._paint_line(painter, frame, line, row)
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
-        placed = self._placed(frame, taken, ())
-        cut = (each for each in placed if each.text != _words(frame, each.line, LONGEST_TEXT))
-        self._cut = [(each.label, each.line) for each in cut]
-        return [self._plot_label(frame, each) for each in placed]
+        labels: list[PlotLabel] = []
+        self._cut = []
+        for placed in self._placed(frame, taken, ()):
+            line, is_selected, is_hovered = placed.line, self.is_selected(placed.line), self.is_hovered(placed.line)
+            if placed.text != _words(frame, line, LONGEST_LABEL):
+                self._cut.append((placed.label, line))
+            paint = partial(_paint_label, frame=frame, placed=placed, is_filled=is_selected, is_tinted=is_hovered)
+            labels.append(PlotLabel(placed.label, (line, is_selected, is_hovered), paint))
+        return labels
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
         """The full text of the label under the cursor, if it is shortened; else the chance of the line's price."""
         line = next((line for area, line in reversed(self._cut) if area.contains(cursor)), None)
         if line is not None:
-            return text_tip(frame, cursor, _words(frame, line, LONGEST_TEXT))
+            return text_tip(frame, cursor, _words(frame, line, LONGEST_LABEL))
         hovered = next((line for line in self.shown.things if self.is_hovered(line)), None)
         return None if hovered is None else chance_tip(frame, model, hovered.price, cursor)
-
-    def _plot_label(self, frame: Frame, placed: _Placed) -> PlotLabel:
-        is_selected, is_hovered = self.is_selected(placed.line), self.is_hovered(placed.line)
-        paint = partial(_paint_label, frame=frame, placed=placed, is_filled=is_selected, is_tinted=is_hovered)
-        return PlotLabel(placed.label, (placed.line, is_selected, is_hovered), paint)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         selected = next((line for line in self.shown.things if self.is_selected(line)), None)
         if self.shown.hint or selected is None or row_of(frame, selected.price) is not None:
             return super().rows(frame, model, index)
-        said = translate("Chart", "Selected: {0}, at {1}, below the prices in view")
+        text = translate("Chart", "Selected: {0}, at {1}, below the prices in view")
         if frame.price_pane.y(selected.price) < frame.price_pane.top:
-            said = translate("Chart", "Selected: {0}, at {1}, above the prices in view")
+            text = translate("Chart", "Selected: {0}, at {1}, above the prices in view")
         price = formatting.format_price(selected.price, frame.decimals)
-        return ((Span(said.format(_words(frame, selected), price), frame.palette.accent),),)
+        return ((Span(text.format(_words(frame, selected), price), frame.palette.accent),),)
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
         return [each.tag for each in self._placed(frame, (), taken)]
@@ -111,7 +112,9 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
     def _placed(self, frame: Frame, taken: Sequence[QRect], on_axis: Sequence[Box]) -> list[_Placed]:
         """Visible lines, back to front. A line being placed does not move others, and its price stays at the mouse."""
         rows = [(line, row) for line in self.back_to_front() if (row := row_of(frame, line.price)) is not None]
-        texts = [_fitting(frame, line) for line, _ in rows]
+        # As many of a label's words as fit beside the axis.
+        room = max(frame.layout.plot_right - 2 * frame.scaled(_LABEL_LEFT_PX) - _around_the_words(frame), 0)
+        texts = [elided_by_words(_words(frame, line), frame.fonts.metrics, room) for line, _ in rows]
         labels = [_label_rect(frame, text, row) for text, (_, row) in zip(texts, rows, strict=True)]
         tags = [self._tag(frame, line, row) for line, row in rows]
         pane, axis = frame.price_pane, frame.layout.price_axis
@@ -186,14 +189,8 @@ def _words(frame: Frame, line: PriceLine, longest: int = _LONGEST_LABEL) -> str:
     return text
 
 
-def _fitting(frame: Frame, line: PriceLine) -> str:
-    """As many of the label's words as fit beside the axis."""
-    room = frame.layout.plot_right - 2 * frame.scaled(_LABEL_LEFT_PX) - _around_the_words(frame)
-    return elided_by_words(_words(frame, line), frame.fonts.metrics, max(room, 0))
-
-
 def _around_the_words(frame: Frame) -> int:
-    """Of a label's width: its glyph and its margins."""
+    """The part of a label's width that its glyph and margins take."""
     return round(frame.fonts.line * 1.15) + 2 * frame.scaled(6) + frame.scaled(4)
 
 
@@ -206,7 +203,7 @@ def _label_rect(frame: Frame, text: str, row: int) -> QRect:
 
 
 def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled: bool, is_tinted: bool) -> None:
-    """On a background in the line's colour if selected, otherwise tinted: the glyph and the text."""
+    """Paint glyph and text, on the line's colour if the line is selected, on a tint of it if it is hovered."""
     line, area, colour, palette = placed.line, placed.label, _colour(frame, placed.line), frame.palette
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setPen(QPen(colour, frame.pixel))
@@ -227,7 +224,6 @@ def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled:
 
 
 def _paint_grip(painter: QPainter, frame: Frame, row: int, colour: QColor) -> None:
-    """The drag handle at the line's end."""
     size = frame.scaled(5)
     centre = QPointF(frame.layout.plot_right - 2.5 * size, row + frame.pixel / 2)
     painter.setPen(QPen(colour, 2 * frame.pixel))

@@ -46,11 +46,12 @@ class RegimeLayer(Layer):
         stops = np.minimum(view.first[ends] + frame.group, model.count)
         left, right = (frame.xs(edge.astype(np.float64) - 0.5) for edge in (view.first[begins], stops))
         areas = rects(np.maximum(left, 0), pane.top, np.minimum(right, frame.layout.plot_right) - 1, pane.bottom - 1)
-        for kind in np.unique(kinds):
-            fill_rects(painter, areas[kinds[begins] == kind], _shade(frame.palette, int(kind)))
+        kinds = kinds[begins]
+        for kind in set(kinds.tolist()):
+            fill_rects(painter, areas[kinds == kind], _shade(frame.palette, kind))
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        """Of the candle at `index`, or of the newest closed one if that candle has not closed yet."""
+        """Rows for the candle at `index`, or for the newest closed one if that candle has not closed yet."""
         if model.other_interval is not None:
             return ()
         time_ms = model.time_at(model.count - 1 if index is None else min(index, model.count - 1))

@@ -53,12 +53,12 @@ class VolumeProfileLayer(Layer):
                 fill_rects(painter, areas[chosen & (right > left)], mixed(colour, frame.palette.background, ink))
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        found, said = self._in_view(frame), translate("Chart", "nothing traded in view")
+        found, text = self._in_view(frame), translate("Chart", "nothing traded in view")
         if found is not None:
             at, total = found.largest, found.total
             low, high = (float(edge) for edge in found.edges[at : at + 2])
-            said = _most_traded(low, high, float(total[at] / total.sum()), frame.decimals)
-        return (_row(frame.palette.text, frame.palette.muted_text, said),)
+            text = _most_traded(low, high, float(total[at] / total.sum()), frame.decimals)
+        return (_row(frame.palette.text, frame.palette.muted_text, text),)
 
     def _in_view(self, frame: Frame) -> VolumeProfile | None:
         """Computed once per view: the readout asks with every tick."""
@@ -73,7 +73,7 @@ class VolumeProfileLayer(Layer):
 
 
 def profile_in_view(frame: Frame) -> VolumeProfile | None:
-    """Of the visible closed candles, over the prices that both they and the scale show. None without volume."""
+    """The profile of the visible closed candles, over prices that they and the scale share. None without volume."""
     drawn = frame.drawn
     if drawn is None or not drawn.volume.sum() > 0.0:
         return None
@@ -95,9 +95,9 @@ def profile_in_view(frame: Frame) -> VolumeProfile | None:
 
 def _most_traded(low: float, high: float, share: float, decimals: int) -> str:
     edges = (formatting.format_price(edge, decimals) for edge in (low, high))
-    said = translate("Chart", "most traded at {0} to {1} ({2})")
-    return said.format(*edges, formatting.format_percent(share))
+    text = translate("Chart", "most traded at {0} to {1} ({2})")
+    return text.format(*edges, formatting.format_percent(share))
 
 
-def _row(strong: QColor, muted: QColor, said: str) -> Row:
-    return Span(translate("Chart", "Volume profile"), strong, bold=True), Span(said, muted)
+def _row(strong: QColor, muted: QColor, text: str) -> Row:
+    return Span(translate("Chart", "Volume profile"), strong, bold=True), Span(text, muted)

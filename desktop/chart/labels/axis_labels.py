@@ -45,7 +45,10 @@ def paint_labels(
             continue
         painter.setFont(frame.fonts.bold if label.bold else frame.fonts.regular)
         painter.setPen(label.colour)
-        painter.drawText(label.area, label.alignment, label.text)
+        if label.alignment == _AT_LEFT and label.area.height() == frame.fonts.line:  # in half the time
+            painter.drawText(label.area.left(), label.area.top() + frame.fonts.metrics.ascent(), label.text)
+        else:
+            painter.drawText(label.area, label.alignment, label.text)
 
 
 def value_marks(frame: Frame, pane: Pane) -> list[float]:
@@ -64,7 +67,7 @@ def value_marks(frame: Frame, pane: Pane) -> list[float]:
 
 
 def _with_room(frame: Frame, pane: Pane) -> list[float]:
-    """Its levels without those whose labels would overlap another: zero takes precedence, then the highest."""
+    """The pane's levels except those with overlapping labels: zero takes precedence, then the highest."""
     apart = frame.fonts.metrics.ascent()  # digits have no descenders
     kept: list[float] = []
     for level in sorted(pane.levels, key=lambda level: (level != 0.0, -level)):
@@ -117,7 +120,7 @@ def time_labels(frame: Frame, model: ChartModel, marks: Sequence[TimeMark]) -> l
             continue
         is_larger = moment.rank >= round_times.DAY
         text = round_times.label(opens_at, moment.rank, frame.time_zone, seconds=model.series.interval.has_seconds)
-        width = (fonts.bold_metrics if is_larger else fonts.metrics).horizontalAdvance(text)
+        width = fonts.width(text, bold=is_larger)
         area = QRect(frame.x(index) - width // 2, axis.top(), width + 1, axis.height())
         if area.left() >= 0 and area.right() <= frame.layout.plot_right:
             colour = palette.text if is_larger else palette.muted_text
@@ -166,7 +169,7 @@ def _value_text(frame: Frame, pane: Pane, value: float) -> str:
 
 
 def _mark_texts(frame: Frame, pane: Pane, marks: Sequence[float]) -> list[str]:
-    """On small axes without the zeros at the end that all prices have."""
+    """The marks' labels; small axes omit trailing zeros that all of them have."""
     if pane is not frame.price_pane or not frame.style.has_small_axes or frame.prices.kind is ScaleKind.PERCENT:
         return [_value_text(frame, pane, value) for value in marks]
     enough = (decimals for decimals in range(frame.decimals) if all(round(mark, decimals) == mark for mark in marks))
@@ -175,8 +178,8 @@ def _mark_texts(frame: Frame, pane: Pane, marks: Sequence[float]) -> list[str]:
 
 
 def avoid_overlaps(tags: Sequence[Box], axis_height: int, taken: Sequence[Box]) -> None:
-    """Move tags of one height, each with its price, apart and away from `taken`. If one has no room on its own side of
-    all of these, its side of the first one counts."""
+    """Move tags of one height, each with its price, apart and away from `taken`. If a tag has no room on its own side
+    of all `taken`, its side of the first one counts."""
     if not tags:
         return
     tags = sorted(tags, key=lambda tag: -_price(tag))
@@ -287,7 +290,8 @@ def _rooms(first: int, stop: int, taken: Sequence[tuple[int, int]]) -> list[tupl
 def _misfit(
     room: tuple[int, int], wanted: int, height: int, rank: int, sides: Sequence[tuple[int, int]]
 ) -> tuple[tuple[bool, ...], int]:
-    """For a box below `rank` others: on which sides of the taken rows the room is wrong, and its distance."""
+    """How badly a room suits a box below `rank` others: the taken rows that it is on the wrong side of, and its
+    distance."""
     wrong = tuple((room[1] <= top) != (rank < count) for top, count in sides)
     return wrong, abs(min(max(wanted, room[0]), room[1] - height) - wanted)
 

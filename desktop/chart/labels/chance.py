@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint
 
-from desktop.chart.data.ghosts import PriceChance
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.readout import age_text, tip
 from desktop.chart.painting.text import Box, Row, Span
@@ -15,12 +14,12 @@ from desktop.ui.formatting import MISSING, format_candles, format_percent
 from desktop.ui.translation import translate
 
 _LEAST = 0.01
-"""Chances closer than this to 0 or 1 are shown as closer, without a figure."""
+"""Chances closer than this to 0 or 1 are shown as below or above it, without a figure."""
 
 
 def short_chance(frame: Frame, model: ChartModel, price: float) -> str:
-    """``23 % in 8``: that it is touched within as many candles as are shown at most; a dash without a chance, empty if
-    chances are hidden."""
+    """``23 % in 8``: the chance of a touch within the most candles shown; a dash without a chance, empty if chances are
+    hidden."""
     if not frame.style.shows_chance:
         return ""
     found = model.chances_of(price)
@@ -39,7 +38,7 @@ def chance_tip(frame: Frame, model: ChartModel, price: float, cursor: QPoint) ->
 
 
 def axis_tip(frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
-    """The same for a cursor on the price axis, beside the prices."""
+    """The chances of the price under a cursor on the price axis; None elsewhere."""
     is_beside = frame.layout.price_axis.contains(cursor) and cursor.y() < frame.layout.price_bottom
     edge = QPoint(frame.layout.plot_right, cursor.y())
     return chance_tip(frame, model, frame.price_pane.value_at(cursor.y()), edge) if is_beside else None
@@ -53,20 +52,17 @@ def chance_rows(frame: Frame, model: ChartModel, price: float) -> Sequence[Row]:
         why = Span(why_no_chance(model), palette.muted_text)
         return (Span(heading, palette.text, bold=True), Span(MISSING, palette.text)), (why,)
     rows: list[Row] = [(Span(heading, palette.text, bold=True),)]
-    rows += [_row(frame, each) for each in found]
+    text = translate("Chart", "touched {0}, closed beyond {1}")
+    for chance in found:
+        name = translate("Chart", "within {0}").format(format_candles(chance.within))
+        words = text.format(percent(chance.touched), percent(chance.closed_beyond))
+        rows.append((Span(name, palette.muted_text), Span(words, palette.text)))
     age = age_text(model)
     return [*rows, (Span(age, palette.warning),)] if age else rows
 
 
-def _row(frame: Frame, chance: PriceChance) -> Row:
-    name = translate("Chart", "within {0}").format(format_candles(chance.within))
-    said = translate("Chart", "touched {0}, closed beyond {1}")
-    words = said.format(percent(chance.touched), percent(chance.closed_beyond))
-    return Span(name, frame.palette.muted_text), Span(words, frame.palette.text)
-
-
 def percent(chance: float) -> str:
-    """Without digits that the number of paths does not support."""
+    """The chance in percent, without digits that the number of paths does not support."""
     if chance < _LEAST:
         return translate("Chart", "<{0}").format(format_percent(_LEAST, 0))
     if chance > 1.0 - _LEAST:
@@ -75,7 +71,6 @@ def percent(chance: float) -> str:
 
 
 def why_no_chance(model: ChartModel) -> str:
-    """Why a price has no chance."""
     made = model.forecast
     if made is None:
         return translate("Chart", "no forecast")

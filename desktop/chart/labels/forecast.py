@@ -69,18 +69,13 @@ def clear_of(frame: Frame, label: Box | None, readout: QRect) -> Box | None:
 
 
 def divider_row(frame: Frame, model: ChartModel) -> Row:
-    """Mode, age, why it is not live, and why it is dimmed, as far as there is room. The age of an old forecast is
-    always included."""
-    palette, oddity = frame.palette, model.dimming_reason
+    """Mode, age, and why it is not live, if there is room. The age of an old forecast is always included."""
+    palette = frame.palette
     old = _said(age_text(model), palette.warning)
     made = (Span(mode_text(model), palette.ghost_text), *old)
     after = _said(_lateness(frame, model), palette.muted_text)
-    unlike = translate("Chart", "dimmed: unusual input ({0})").format(oddity)
-    why = _said(unlike if oddity else "", palette.warning)
-    dimmed = _said(translate("Chart", "dimmed") if oddity else "", palette.warning)
-    rows = (made + after + why, made + after + dimmed, made + why)
-    shortest = old or made + dimmed
-    return next((row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), shortest)
+    rows = (made + after, made)
+    return next((row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), old or made)
 
 
 def _said(text: str, colour: QColor) -> Row:
@@ -94,8 +89,8 @@ def usual_width(model: ChartModel, fonts: Fonts) -> int:
 
 
 def _lateness(frame: Frame, model: ChartModel) -> str:
-    """For a forecast made within its first candle, as after a start: at a long interval it is shown for hours. Empty if
-    not applicable."""
+    """The delay of a forecast made within its first candle, as after a start: at a long interval it is shown for hours.
+    Empty if there is none."""
     made, series = model.forecast, model.series
     if made is None or made.mode is not ForecastMode.CATCH_UP or len(made.ghosts) < _FIRST_AND_NEXT:
         return ""
@@ -179,8 +174,8 @@ def _beside_title(frame: Frame, size: QSize, readout: Box, label: QRect | None) 
 
 
 def _in_short(frame: Frame, text: str, taken: Sequence[QRect], label: QRect | None) -> Box | None:
-    """One line of it if most of that fits: beside what is there, and no higher than its letters, which is all that the
-    longest readout leaves."""
+    """One line of the remark if most of it fits beside the other labels, and no higher than its letters: the longest
+    readout leaves no more."""
     fonts, margin = frame.fonts, frame.scaled(_MARGIN_PX)
     gap = max(_gaps(frame, taken, label), key=QRect.width, default=QRect())
     room = gap.width() - 2 * margin - 2 * padding_px(fonts)

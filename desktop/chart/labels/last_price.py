@@ -1,4 +1,4 @@
-"""What changes with each tick: the last price, its label, and the countdown to the forming candle's close."""
+"""The labels that change with each tick: the last price, and the countdown to the forming candle's close."""
 
 from __future__ import annotations
 
@@ -76,7 +76,6 @@ class Countdown(QObject):
         self._run()
 
     def set_seen(self, is_seen: bool) -> None:
-        """Set whether the chart is visible."""
         self._is_seen = is_seen
         self._run()
 

@@ -61,8 +61,8 @@ class Overlay:
     ) -> Overlay:
         """Lay out the boxes for a cursor in device pixels, None if it is elsewhere.
 
-        former: the labels before a tick that changed nothing else; those of the forecast and of a closed candle are
-        reused.
+        former: the labels before a tick that changed nothing else; the labels of the forecast and of a closed candle
+        are reused.
         """
         at = cursor if cursor is not None and frame.layout.plot.contains(cursor) else None
         index = None if at is None else max(frame.index_at(at.x()), 0)

@@ -25,7 +25,7 @@ def past_rows(
     kept: CheckpointInfo | None = None,
 ) -> list[Row]:
     """The rows of the tooltip: values, outcome and origin. regime: the market's at that time, if known. kept: the
-    nearest checkpoint that is, if any."""
+    nearest saved checkpoint, if any."""
     palette, decimals = frame.palette, frame.decimals
     facts = [
         (translate("Chart", "Forecast close"), formatting.format_price(forecast.close, decimals), palette.ghost_text),

@@ -19,7 +19,7 @@ from desktop.ui import formatting
 from desktop.ui.translation import translate
 
 READOUT_MARGIN_PX = 6
-"""Between the readout and the edges of its pane."""
+"""Distance between the readout and the edges of its pane."""
 _GROUND_ALPHA = 250
 """Slightly transparent; any more, and coloured numbers over a candle fall below a contrast of 4.5:1."""
 _REACH_PX = 14
@@ -156,8 +156,8 @@ def _hole_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
 
 
 def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, ...]:
-    """Its numbers, in variants with ever fewer: without room the range is dropped first, then the change in price, the
-    volume, the change in percent, and all but the close."""
+    """The candle's numbers, in ever shorter variants: without room the range is dropped first, then the change in
+    price, the volume, the change in percent, and all but the close."""
     base = candle.open if close_before is None else close_before
     colour = frame.palette.candle(candle.close >= candle.open)
     change = candle.close - base
@@ -201,16 +201,13 @@ def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
         for percent in (50, 90)
         if (edges := band(ghost, percent)) is not None
     ]
-    said = [(ahead, *_prices(frame, ghost, colour)), _named(bands, palette.muted_text, colour)]
+    rows = [(ahead, *_prices(frame, ghost, colour)), _named(bands, palette.muted_text, colour)]
     if age := age_text(model):
-        said.append((Span(translate("Chart", "Old forecast: {0}").format(age), palette.warning),))
+        rows.append((Span(translate("Chart", "Old forecast: {0}").format(age), palette.warning),))
     if made.is_by_simple_rules:
         words = translate("Chart", "Simple rules while the model catches up; not scored")
-        said.append((Span(words, palette.muted_text),))
-    if model.dimming_reason:
-        odd = translate("Chart", "Made from unusual input: {0}").format(model.dimming_reason)
-        said.append((Span(odd, palette.warning),))
-    return [row for row in said if row]
+        rows.append((Span(words, palette.muted_text),))
+    return [row for row in rows if row]
 
 
 def age_text(model: ChartModel) -> str:
@@ -238,8 +235,8 @@ def text_tip(frame: Frame, cursor: QPoint, text: str) -> Box:
 
 
 def tip(frame: Frame, cursor: QPoint, rows: Sequence[Row], *, is_table: bool = False, right: int | None = None) -> Box:
-    """A box to the lower right of the cursor, or on another side with more room. right: where its room ends, in device
-    pixels; None: at the price axis."""
+    """A box to the lower right of the cursor, or on another side with more room. right: the right end of its room, in
+    device pixels; None: the price axis."""
     end = frame.layout.plot_right if right is None else right
     size, away = box_size(rows, frame.fonts, is_table=is_table), frame.scaled(16)
     x, y = cursor.x() + away, cursor.y() + away
@@ -259,7 +256,7 @@ def readout_width(plot_right: int, ratio: float) -> int:
 def readout_lines(model: ChartModel, layers: LayerSet, fonts: Fonts, width: int) -> int:
     """Lines it needs while nothing is pointed at, whatever the current digits: candles and the forecast's label avoid
     them."""
-    title = fonts.kept(("title", model.title, width), lambda: _title_lines(model.title, fonts, width))
+    title = fonts.cached(("title", model.title, width), lambda: _title_lines(model.title, fonts, width))
     further = sum(len(wrapped(row, fonts, width)) for row in layers.readout_samples(model))
     return title + further + _candle_lines(model, fonts, width)
 
@@ -296,7 +293,7 @@ def _candle_lines(model: ChartModel, fonts: Fonts, width: int) -> int:
     if newest is None:
         return 0
     price = formatting.format_price(newest.close, model.decimals()).translate(_WIDE_DIGITS)
-    return fonts.kept((price, "", width), lambda: _numbers_lines(price, fonts, width))
+    return fonts.cached((price, "", width), lambda: _numbers_lines(price, fonts, width))
 
 
 def _numbers_lines(price: str, fonts: Fonts, width: int) -> int:

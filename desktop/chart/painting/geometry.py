@@ -15,7 +15,7 @@ from desktop.chart.painting.primitives import Rects, rects
 
 _BODY_SHARE = 0.72
 _NARROWEST_BODY_PX = 3
-"""For candles with a wick of one pixel. At this zoom the bodies touch, as in TradingView."""
+"""The narrowest body with a wick of one pixel. At this zoom the bodies touch, as in TradingView."""
 
 Positions = NDArray[np.int64]
 ToPixels = Callable[[NDArray[np.float64]], Positions]

@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QRegion
 from shiboken6 import Shiboken
 
 FIELDS = 4
-"""A QRect in memory: left, top, right, bottom, each an int32, the last two inclusive."""
+"""A QRect in memory: left, top, right, bottom, each an int32, the last two inclusive. A QLineF: x, y, x, y, doubles."""
 
 Rects = NDArray[np.int32]
 """Shape (n, 4), or (n, parts, 4)."""
@@ -24,8 +24,10 @@ Rects = NDArray[np.int32]
 Rows = NDArray[np.int64] | NDArray[np.float64]
 """Pixel coordinates, one per column; whole numbers."""
 
+FLATTEST_FRAMED_PX = 3
+"""A ghost's body is painted without a frame up to this height, in hairlines."""
 _PIXELS_A_ROW = 8
-"""With fewer columns than this per row, filling columns is cheaper."""
+"""Below this many columns per row, filling columns is cheaper."""
 
 
 def rects(left: Any, top: Any, right: Any, bottom: Any) -> Rects:
@@ -51,7 +53,7 @@ def rects_between(left: int, width: int, top: Rows, bottom: Rows) -> Rects:
     """The pixels of adjacent columns, `width` wide each, from `top` to `bottom`, both inclusive. As rows if few are
     enough: translucent colours are blended several times faster along rows than down columns."""
     heights = np.maximum(bottom - top + 1, 0)
-    rows_needed = (np.abs(np.diff(top)).sum() + np.abs(np.diff(bottom)).sum()) / 2
+    rows_needed = (np.abs(top[1:] - top[:-1]).sum() + np.abs(bottom[1:] - bottom[:-1]).sum()) / 2
     if heights.sum() >= rows_needed * _PIXELS_A_ROW:
         return _rows_between(left, width, top, bottom)
     lefts = left + np.arange(top.size) * width
@@ -59,15 +61,33 @@ def rects_between(left: int, width: int, top: Rows, bottom: Rows) -> Rects:
 
 
 def _rows_between(left: int, width: int, top: Rows, bottom: Rows) -> Rects:
-    low, high = int(np.min(top)), int(np.max(bottom))
-    rows = np.arange(low, high + 1, dtype=np.int32)[:, None]
-    is_filled = np.zeros((rows.size + 1, len(top) + 1), np.bool_)  # the first column stays empty, to end each row
-    np.logical_and(rows >= top.astype(np.int32), rows <= bottom.astype(np.int32), out=is_filled[:-1, 1:])
-    flat = is_filled.ravel()
-    edges = np.flatnonzero(flat[1:] != flat[:-1])
-    row, first = np.divmod(edges[::2], len(top) + 1)
-    stop = first + edges[1::2] - edges[::2]
-    return rects(left + first * width, low + row, left + stop * width - 1, low + row)
+    """Numbered row by row, the columns where runs of pixels begin and those where they end pair up in order."""
+    top = top.astype(np.int64)
+    stop = np.maximum(bottom.astype(np.int64) + 1, top)
+    columns, across = np.arange(top.size), top.size + 1
+    begins = np.sort(_not_in_neighbour(columns, across, top, stop, slice(None, -1), slice(1, None)))
+    ends = np.sort(_not_in_neighbour(columns + 1, across, top, stop, slice(1, None), slice(None, -1)))
+    row, first = np.divmod(begins, across)
+    return rects(left + first * width, row, left + (first + ends - begins) * width - 1, row)
+
+
+def _not_in_neighbour(
+    columns: NDArray[np.int64],
+    across: int,
+    top: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    neighbours: slice,
+    having: slice,
+) -> NDArray[np.int64]:
+    """`row * across + column` of the pixels of each column, rows top..stop - 1, that its neighbour lacks: those above
+    the neighbour's top, and those from its stop on."""
+    other_top, other_stop = top.copy(), top.copy()  # the outermost column has no neighbour: an empty one
+    other_top[having], other_stop[having] = top[neighbours], stop[neighbours]
+    firsts = np.concatenate((top, np.minimum(np.maximum(other_stop, top), stop)))
+    counts = np.concatenate((np.minimum(np.maximum(other_top, top), stop), stop)) - firsts
+    before = np.cumsum(counts) - counts
+    numbers = (firsts - before) * across + np.concatenate((columns, columns))
+    return np.repeat(numbers, counts) + np.arange(int(counts.sum())) * across
 
 
 def outline(area: QRect, width: int) -> Rects:
@@ -87,9 +107,11 @@ def outline(area: QRect, width: int) -> Rects:
 
 def draw_polyline(painter: QPainter, xs: Any, ys: Any, pen: QPen) -> None:
     """Join points by a smooth line. A point whose y is NaN breaks it. xs, ys: shape (n,)."""
-    points = np.stack((xs, ys), axis=-1).astype(np.float64)
-    segments = np.concatenate((points[:-1], points[1:]), axis=1)
-    segments = np.ascontiguousarray(segments[np.isfinite(segments).all(axis=1)])
+    segments = np.empty((max(len(xs) - 1, 0), FIELDS))
+    segments[:, 0], segments[:, 1], segments[:, 2], segments[:, 3] = xs[:-1], ys[:-1], xs[1:], ys[1:]
+    is_known = np.isfinite(segments)
+    if not is_known.all():
+        segments = segments[is_known.all(axis=1)]
     if len(segments) == 0:
         return
     painter.setPen(pen)
@@ -122,21 +144,25 @@ class CachedPixels:
         self._pixmap, self._corner = QPixmap(), QPoint()
         self._key: object = None
 
-    def is_of(self, key: object) -> bool:
-        return self._key is not None and self._key == key
-
-    def renew(self, key: object, area: QRect, ground: QColor, paint: Callable[[QPainter], None]) -> None:
-        """Paint this area for `key`, on a `ground` background."""
+    def update(
+        self, key: object, area_of: Callable[[], QRect], ground: QColor, paint: Callable[[QPainter], None]
+    ) -> bool:
+        """Paint an area on a `ground` background, unless that was done for this key. Returns whether it was painted
+        now. area_of: called only then."""
+        if self._key is not None and self._key == key:
+            return False
+        area = area_of()
         self._key, self._corner = key, area.topLeft()
         if self._pixmap.size() != area.size():
             self._pixmap = QPixmap(area.size())
         if area.isEmpty():
-            return
+            return True
         self._pixmap.fill(ground)
         painter = QPainter(self._pixmap)
         painter.translate(-self._corner)
         paint(painter)
         painter.end()
+        return True
 
     def draw(self, painter: QPainter, wanted: QRegion) -> None:
         """Draw the parts in `wanted`, each clipped to itself: with a single clip rectangle Qt copies rows of pixels,

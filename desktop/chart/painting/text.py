@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QPainter, QPen
 
 from desktop.ui.plain_text import words_with_whole_figures
 
-_MOST_KEPT = 2_000
+_MOST_CACHED = 2_000
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Fonts:
     bold: QFont
     metrics: QFontMetrics
     bold_metrics: QFontMetrics
-    _kept: dict[tuple[object, ...], int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _cached: dict[tuple[object, ...], int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, font: QFont, ratio: float) -> Fonts:
@@ -36,7 +36,6 @@ class Fonts:
 
     @cached_property
     def line(self) -> int:
-        """The height of a line."""
         return self.metrics.height()
 
     @cached_property
@@ -47,15 +46,15 @@ class Fonts:
     def width(self, text: str, *, bold: bool = False) -> int:
         """The width of a text, cached: measuring is expensive, and most texts were in the previous frame."""
         metrics = self.bold_metrics if bold else self.metrics
-        return self.kept((text, bold), lambda: metrics.horizontalAdvance(text))
+        return self.cached((text, bold), lambda: metrics.horizontalAdvance(text))
 
-    def kept(self, key: tuple[object, ...], measure: Callable[[], int]) -> int:
+    def cached(self, key: tuple[object, ...], measure: Callable[[], int]) -> int:
         """A measurement with these fonts, cached by key: most are needed with every tick."""
-        found = self._kept.get(key)
+        found = self._cached.get(key)
         if found is None:
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            found = self._kept[key] = measure()
+            if len(self._cached) >= _MOST_CACHED:
+                self._cached.clear()
+            found = self._cached[key] = measure()
         return found
 
 
@@ -94,7 +93,6 @@ def padding_px(fonts: Fonts) -> int:
 
 
 def row_width(row: Sequence[Span], fonts: Fonts) -> int:
-    """The width of a row in pixels."""
     gaps = sum(not span.glue for span in row[1:])
     return sum(span.width(fonts) for span in row) + gaps * fonts.gap
 
@@ -121,7 +119,7 @@ def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
 
 
 def fitting_row(ways: Sequence[Row], fonts: Fonts, width: int, lines: int) -> Row:
-    """The first variant that fits into so many lines, otherwise the last."""
+    """The first variant that fits into this many lines, otherwise the last."""
     return next((way for way in ways if len(wrapped(way, fonts, width)) <= lines), ways[-1])
 
 
@@ -168,7 +166,6 @@ def box_size(rows: Sequence[Row], fonts: Fonts, *, is_table: bool = False) -> QS
 
 
 def paint_box(painter: QPainter, box: Box, fonts: Fonts) -> None:
-    """Paint background, border and text."""
     painter.fillRect(box.rect, box.ground)
     if box.border is not None:
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -32,7 +32,7 @@ _SMALLEST_SHARE = 0.06
 _MOST_FOR_ALL, _MOST_FOR_MANY = 0.55, 0.7
 """The prices keep the rest, however many panes there are."""
 _READABLE_SHARE = 0.09
-"""In a window of 1280x720 this is a line of text and a curve below it; many panes get this much each while possible."""
+"""A line of text and a curve below it in a window of 1280x720; each of many panes gets this share while possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +59,18 @@ class Pane:
 
     @property
     def height(self) -> int:
-        """From the row of the range's low to that of its high."""
+        """The distance between the rows of the range's low and high."""
         return max(self.inner_bottom - 1 - self.inner_top, 1)
 
     def y(self, value: float) -> int:
-        """The pixel row of a value."""
         exact = self.inner_bottom - 1 - self.shown.share(value) * self.height
         return math.floor(min(max(exact, -FAR_PX), FAR_PX) + 0.5)
 
     def ys(self, values: NDArray[np.float64]) -> Positions:
         """Pixel rows of values; none may be NaN."""
-        exact = self.inner_bottom - 1 - self.shown.shares(values) * self.height
-        return np.floor(np.clip(exact, -FAR_PX, FAR_PX) + 0.5).astype(np.int64)
+        return _whole_px(self.inner_bottom - 1 - self.shown.shares(values) * self.height)
 
     def value_at(self, y: float) -> float:
-        """The value at a pixel row."""
         return self.shown.value_at((self.inner_bottom - 1 - y) / self.height)
 
 
@@ -120,7 +117,7 @@ class Frame:
     """The visible closed candles are first..stop - 1."""
     group: int
     drawn: CandleColumns | None = field(compare=False)
-    """Those candles in the selected style, grouped if too narrow; None if there are none."""
+    """The candles in view in the selected style, grouped if too narrow; None if there are none."""
     price_pane: Pane
     panes: tuple[Pane, ...]
     """The panes below the prices, from top to bottom."""
@@ -171,21 +168,32 @@ class Frame:
 
     @property
     def prices(self) -> PriceRange:
-        """The visible price range."""
         return self.price_pane.shown
 
     def y(self, price: float) -> int:
-        """The pixel row of a price."""
         return self.price_pane.y(price)
 
     def xs(self, index: NDArray[np.float64]) -> Positions:
-        """Pixel columns of candle centres."""
-        exact = self.exact_x(index)
-        return np.floor(np.clip(exact, -FAR_PX, FAR_PX) + 0.5).astype(np.int64)
+        return _whole_px(self.exact_x(index))
 
     def ys(self, price: NDArray[np.float64]) -> Positions:
-        """Pixel rows of prices."""
         return self.price_pane.ys(price)
+
+    def sampled(self, count: int) -> tuple[NDArray[np.int64], Positions]:
+        """The visible ones of `count` candles, or the last of each group, with one more on each side so that lines
+        reach the edges; and their pixel columns. The lines of all layers share them."""
+        found = self._sampled.get(count)
+        if found is None:
+            group = self.group
+            first = max(0, (self.first // group - 1) * group)
+            last = min(count, (-(-self.stop // group) + 1) * group)
+            indices = np.minimum(np.arange(first + group - 1, last + group - 1, group, dtype=np.int64), count - 1)
+            found = self._sampled[count] = indices, self.xs(indices.astype(np.float64))
+        return found
+
+    @cached_property
+    def _sampled(self) -> dict[int, tuple[NDArray[np.int64], Positions]]:
+        return {}
 
     @cached_property
     def volumes(self) -> Pane:
@@ -222,8 +230,15 @@ class Frame:
         return formatting.format_level(price, self.decimals)
 
     def index_at(self, x: float) -> int:
-        """The candle at a pixel column."""
         return round(self.exact_index(x))
+
+
+def _whole_px(exact: NDArray[np.float64]) -> Positions:
+    """The nearest pixels of `exact`, which is overwritten: a pan calls this some fifty times."""
+    np.maximum(exact, -FAR_PX, out=exact)
+    np.minimum(exact, FAR_PX, out=exact)
+    exact += 0.5
+    return np.floor(exact, out=exact).astype(np.int64)
 
 
 class PaneHeights:

@@ -35,6 +35,11 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         self.disableAutoRange()
         self.foreign_items: list[Any] = []
         """Items added from outside the chart. Read only."""
+        self.placed = QRectF(self.viewRect())
+        """`viewRect` since the last `place`. Read only."""
+        self.is_open = False
+        """Whether anyone outside the chart has it. Until then it keeps its first ranges: the chart's own items need
+        none, and new ones would take a tenth of a pan."""
 
     @property
     def is_log(self) -> bool:
@@ -76,22 +81,21 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
             self.setLogMode("y", is_log)
             for item in self.foreign_items:
                 _set_log_mode(item, is_log=is_log)
+        if not self.is_open:
+            return
         half = _HALF_PX / frame.spacing
-        self.setRange(xRange=(frame.left - half, frame.right - half), yRange=_edges(pane), padding=0.0)
+        edges = (max(pane.bottom, pane.top + 1), pane.top)
+        low, high = (_value(pane.shown, (pane.inner_bottom - 1 - edge + _HALF_PX) / pane.height) for edge in edges)
+        is_auto = any(self.state["autoRange"])  # disabling it again takes most of the time
+        ranges = {"xRange": (frame.left - half, frame.right - half), "yRange": (low, high)}
+        self.setRange(**ranges, padding=0.0, disableAutoRange=is_auto)
         self.updateMatrix()  # now: the next paint needs it
+        self.placed = QRectF(self.viewRect())
 
 
 def _set_log_mode(item: Any, *, is_log: bool) -> None:
     if hasattr(item, "setLogMode"):
         item.setLogMode(False, is_log)
-
-
-def _edges(pane: Pane) -> tuple[float, float]:
-    """The values at the pane's lower and upper edge."""
-    low, high = (
-        (pane.inner_bottom - 1 - edge + _HALF_PX) / pane.height for edge in (max(pane.bottom, pane.top + 1), pane.top)
-    )
-    return _value(pane.shown, low), _value(pane.shown, high)
 
 
 def _value(shown: PriceRange, share: float) -> float:
@@ -109,7 +113,7 @@ class Surface:
         self.wanted = QRegion()
         """The device pixels being painted: clipped text costs as much as visible text."""
         self.is_cached = False
-        """Whether closed candles, grid and studies come from the cached picture."""
+        """Whether closed candles, grid and indicators come from the cached picture."""
         self._frame: Frame | None = None
         self._transform: QTransform | None = None
 
@@ -164,12 +168,12 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
         self.setZValue(self.z)
 
     def area(self, frame: Frame) -> QRect:
-        """Its area in device pixels."""
+        """The item's area in device pixels."""
         return QRect(0, 0, frame.layout.width, frame.layout.height) if self.pane is None else frame.pane(self.pane).rect
 
     def boundingRect(self) -> QRectF:
         if self.box is not None:
-            return QRectF(self.box.viewRect())
+            return self.box.placed
         frame = self.surface.frame
         if frame is None:
             return QRectF()

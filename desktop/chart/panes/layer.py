@@ -42,8 +42,6 @@ class PaneScale:
     fixed: tuple[float, float] | None = None
     levels: tuple[float, ...] = ()
     decimals: int = 2
-    is_symmetric: bool = False
-    """Zero stays in the middle."""
     step: float = 0.0
 
 
@@ -62,25 +60,25 @@ class Layer(ChartItem):
     lies over the closed candles, needs no scale, and draws and shows nothing; subclasses override what they need."""
 
     pane: str = PRICE_PANE
-    """Or another name: layers with one name share a pane."""
+    """The pane's name: layers with one name share a pane."""
     z = OVER_CANDLES_Z
     is_cached = True
     shares_row = False
-    """Whether its rows continue those of its kind."""
+    """Whether its readout rows are joined with the rows of its kind."""
     is_shown_whole = False
-    """Whether its full extent is made visible, as that of the candles is, however small these become."""
+    """Whether the scale fits its full extent, as it fits the candles, however small they become."""
 
     @property
     def pane_scale(self) -> PaneScale:
-        """Read from the first layer of a separate pane, after its `extent` for the same frame."""
+        """The scale of a separate pane, read from its first layer after `extent` for the same frame."""
         return PaneScale()
 
     def items(self) -> tuple[ChartItem, ...]:
-        """Its items: itself, and others at another height."""
+        """The layer's items: itself, and others at another height."""
         return (self,)
 
     def key(self, model: ChartModel) -> Hashable:
-        """What `draw` depends on besides frame and candles; while it is unchanged, the cached picture is valid."""
+        """The inputs of `draw` besides frame and candles; while they are unchanged, the cached picture is valid."""
         return None
 
     def extent(self, view: View, model: ChartModel) -> tuple[float, float] | None:
@@ -96,7 +94,7 @@ class Layer(ChartItem):
         return ()
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
-        """For a layer over the candles that always has rows: rows of the maximum width, to reserve room. Their colours
+        """Rows of the maximum width, to reserve room for a layer over the candles that always has rows. Their colours
         are ignored."""
         return ()
 
@@ -114,7 +112,8 @@ class Layer(ChartItem):
         return ()
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
-        """Its text about the place under a cursor in device pixels, before the candles' tooltip; None: nothing."""
+        """The layer's text about the place under a cursor in device pixels, shown before the candles' tooltip; None:
+        nothing."""
         return None
 
     @property
@@ -209,7 +208,6 @@ class LayerSet(list[Layer]):
         return any(layer.is_under_mouse for layer in self)
 
     def waiting(self, model: ChartModel) -> Layer | None:
-        """The first layer with a missing computation."""
         return next((layer for layer in self if layer.is_waiting(model)), None)
 
     def readout_rows(self, frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
@@ -225,11 +223,11 @@ class LayerSet(list[Layer]):
         return tuple((id(layer), layer.key(model)) for layer in self)
 
 
-def _joined(said: Sequence[tuple[Layer, Sequence[Row]]]) -> list[Row]:
-    """All rows in order; those of layers that share a row are joined into the first, with a dot between."""
+def _joined(rows_of: Sequence[tuple[Layer, Sequence[Row]]]) -> list[Row]:
+    """All rows in order; layers that share a row are joined into the first, with a dot between."""
     rows: list[Row] = []
     shared: int | None = None
-    for layer, own in said:
+    for layer, own in rows_of:
         for row in own:
             if not layer.shares_row:
                 rows.append(row)
@@ -255,11 +253,11 @@ class IdleWork(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is computed, or a layer waits for it."""
+        """Whether a computation is running, or a layer waits for one."""
         return self._making is not None or self._layers.waiting(self._model) is not None
 
     def look(self) -> None:
-        """Start if a layer waits for something."""
+        """Start if a layer waits for a computation."""
         if not self._timer.isActive() and self.is_busy:
             self._timer.start(_LOOK_EVERY_MS)
 

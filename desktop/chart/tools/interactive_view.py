@@ -13,15 +13,14 @@ from PySide6.QtWidgets import QGraphicsSceneMouseEvent
 from core.domain.clock import Clock
 from core.domain.drawings import Anchor
 from desktop.chart.axes.price_scale import ManualRange, PriceRange
-from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.axes.visible_candles import TimeScale
 from desktop.chart.data.anchors import index_at
 from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.frame import Frame, PaneHeights
 from desktop.chart.tools.key_cursor import KeyCursor
 from desktop.chart.tools.pan_and_zoom import Kinetic, PaneEdgeTool, PanTool, PriceAxisTool, TimeAxisTool
-from desktop.chart.tools.tool import Area, ChartPoint, Tool
+from desktop.chart.tools.tool import NO_MODIFIER, Area, ChartPoint, Tool
 
-_NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 _NOT_TYPED = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 _LEFT = Qt.MouseButton.LeftButton
 
@@ -60,8 +59,7 @@ class InteractiveView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgrap
             self._key_cursor,
         ]
 
-    def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
-        """The place at a logical position of this view."""
+    def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = NO_MODIFIER) -> ChartPoint:
         raise NotImplementedError
 
     def fresh_frame(self) -> Frame:
@@ -239,7 +237,6 @@ class InteractiveView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgrap
         self.cursor_moved()
 
     def _key(self, event: QKeyEvent) -> bool:
-        """Returns whether the key was used."""
         before = self.key_mark
         if event.key() == Qt.Key.Key_Escape and self._holder is not None:
             self._cancel()
@@ -293,7 +290,6 @@ class ViewAnchor:
         self._held: tuple[int, int] | None = None
 
     def forget(self) -> None:
-        """Reset, for another market."""
         self._held = None
 
     def drop(self) -> None:

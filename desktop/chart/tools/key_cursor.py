@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
 from core.domain.drawings import Anchor
-from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.axes.visible_candles import TimeScale
 from desktop.chart.data.anchors import bounded
 from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
@@ -43,8 +43,8 @@ class KeyCursor(Tool):
         return None if time_ms is None or price is None else bounded(time_ms, price)
 
     def position(self, shown: Frame) -> QPointF | None:
-        """Its position in this frame, in logical pixels: at its candle's close, or in the middle of a lower pane. None
-        while hidden."""
+        """The crosshair's position in this frame, in logical pixels: at its candle's close, or in the middle of a lower
+        pane. None while hidden."""
         index = self._pointed_at()
         if index is None:
             return None
@@ -88,7 +88,7 @@ class KeyCursor(Tool):
 
     @property
     def _pixel(self) -> float:
-        """In candles: at the right edge itself lies the axis."""
+        """The width of a pixel in candles: at the right edge itself lies the axis."""
         return 1.0 / self._scale.spacing
 
     def _pane_of(self, shown: Frame) -> Pane:
@@ -96,7 +96,7 @@ class KeyCursor(Tool):
         return next((pane for pane in shown.panes if pane.name == self._pane), shown.price_pane)
 
     def _pointed_at(self) -> int | None:
-        """The candle of its time, including at an interval where that lies within a longer candle."""
+        """The candle of its time, or at a longer interval the candle that contains it."""
         return None if self._time_ms is None else self._model.index_around(self._time_ms)
 
     def _go_to(self, wanted: int) -> None:

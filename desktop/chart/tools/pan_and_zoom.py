@@ -12,12 +12,11 @@ from PySide6.QtGui import QKeyEvent, QWheelEvent
 
 from core.domain.clock import Clock
 from desktop.chart.axes.price_scale import ManualRange, PriceRange
-from desktop.chart.axes.time_scale import TimeScale
-from desktop.chart.frame_clock import FRAME_MS
+from desktop.chart.axes.visible_candles import TimeScale
 from desktop.chart.panes.frame import Frame, PaneHeights
-from desktop.chart.tools.tool import Area, ChartPoint, GripTool, modifiers_of
+from desktop.chart.tools.tool import DRAG_THRESHOLD_PX, Area, ChartPoint, GripTool, modifiers_of
+from desktop.ui.paint_in_turn import FRAME_MS
 
-_DRAG_THRESHOLD_PX = 3.0
 _WATCHED_S = 0.08
 """Weight of the last mouse movement in the speed."""
 _SLOWEST_PX_PER_S = 120.0
@@ -76,7 +75,7 @@ class PanTool(GripTool[_Hold]):
         if self.held is None:
             return
         way = at.position - self.held.position
-        if not self._is_dragging and max(abs(way.x()), abs(way.y())) < _DRAG_THRESHOLD_PX:
+        if not self._is_dragging and max(abs(way.x()), abs(way.y())) < DRAG_THRESHOLD_PX:
             return
         self._is_dragging = True
         self._scale.pan_to(self.held.right - way.x() / self._scale.spacing)

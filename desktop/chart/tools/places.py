@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt
 
+from core.domain.candle_faults import HIGHEST_PRICE, LOWEST_PRICE
 from core.domain.drawings import Anchor, Drawing
-from core.domain.validation import HIGHEST_PRICE, LOWEST_PRICE
 from desktop.chart.axes.price_scale import PriceRange, round_step
 from desktop.chart.data.anchors import bounded, shifted, time_at
 from desktop.chart.data.model import ChartModel
@@ -32,7 +32,7 @@ def tick_of(model: ChartModel) -> float:
 def price_step(shown: PriceRange, price: float, tick: float) -> float:
     """A round step, about a 200th of the visible height; at least `tick`, the market's smallest.
 
-    On a logarithmic scale it grows with the price. For a price out of view it is that at the nearer edge.
+    On a logarithmic scale it grows with the price. For a price out of view, the step at the nearer edge.
     """
     share = min(max(shown.share(price), 0.0), 1.0)
     half = 0.5 / _STEPS_IN_VIEW
@@ -55,7 +55,7 @@ def anchor_at(at: ChartPoint, model: ChartModel) -> Anchor:
 
 
 def raw_anchor(at: ChartPoint, model: ChartModel) -> Anchor:
-    """The same without rounding or snapping the price."""
+    """The candle and the price at a place, neither rounded nor snapped."""
     return bounded(time_at(model, round(at.index)), at.frame.price_pane.value_at(at.pixel.y()))
 
 

@@ -12,6 +12,10 @@ from PySide6.QtGui import QKeyEvent
 from core.domain.drawings import Anchor
 from desktop.chart.panes.frame import Frame, Pane
 
+DRAG_THRESHOLD_PX = 3.0
+"""A mouse movement shorter than this during a press is a click."""
+NO_MODIFIER = Qt.KeyboardModifier.NoModifier
+
 
 class Area(Enum):
     PLOT = auto()
@@ -35,7 +39,6 @@ class ChartPoint:
 
     @classmethod
     def of(cls, position: QPointF, pixel: QPoint, modifiers: Qt.KeyboardModifier, frame: Frame) -> ChartPoint:
-        """The place at a position of this frame."""
         is_right, is_below = pixel.x() >= frame.layout.plot_right, pixel.y() >= frame.layout.plot_bottom
         area = Area.TIME_AXIS if is_below else Area.PLOT
         if is_right:
@@ -45,7 +48,6 @@ class ChartPoint:
 
     @property
     def is_on_prices(self) -> bool:
-        """Whether it lies in the price pane."""
         return self.area is Area.PLOT and self.pane is self.frame.price_pane
 
 
@@ -59,7 +61,7 @@ class Tool:
     Subclasses override what they use."""
 
     def press(self, at: ChartPoint) -> bool:
-        """Whether it takes the mouse."""
+        """Whether it captures the mouse."""
         return False
 
     def move(self, at: ChartPoint) -> None:

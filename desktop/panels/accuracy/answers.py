@@ -9,12 +9,12 @@ from enum import Enum
 from PySide6.QtGui import QColor
 
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup, OnlineGain
-from core.forecast.confidence import FEWEST_FOR_A_PROOF
+from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.words import span, value_of
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_candles, format_count, format_percent
 from desktop.ui.panel_base import colour_text, set_text
-from desktop.ui.plain_text import WrappedLabel, paragraphs
+from desktop.ui.plain_text import WrappedLabel, set_tooltip
 from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -23,7 +23,7 @@ _WHERE = {
     ForecastGroup.REPLAYED: QT_TRANSLATE_NOOP("Panels", "in replay"),
     ForecastGroup.SIMULATED: QT_TRANSLATE_NOOP("Panels", "in simulation"),
 }
-"""Where an answer that is no proof was found: there the future lies in the file."""
+"""Origins of an answer that is no proof: replay and simulation, whose future is known."""
 
 
 class Found(Enum):
@@ -37,7 +37,7 @@ class Found(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """name: what is asked about, in a word. text: the answer in a sentence. meaning: how it was measured."""
+    """name: the subject, in a word. text: the answer in a sentence. meaning: how it was measured."""
 
     name: str
     found: Found
@@ -47,7 +47,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """learning: None where no reference model is kept."""
+    """learning: None if no reference model is kept."""
 
     ghosts: Answer
     model: Answer
@@ -55,7 +55,6 @@ class Answers:
     is_live: bool
 
     def all(self) -> tuple[Answer, ...]:
-        """Those that there are."""
         return tuple(answer for answer in (self.ghosts, self.model, self.learning) if answer is not None)
 
     def colour(self, answer: Answer, palette: Palette) -> QColor:
@@ -71,7 +70,7 @@ class Answers:
 def answers_of(
     accuracy: AccuracySummary, online: OnlineGain | None, *, has_ended: bool = False, has_diverged: bool = False
 ) -> Answers:
-    """Of the run's own scores.
+    """The answers from the run's own scores.
 
     has_ended: no candle is to come any more. has_diverged: the doctor says so of the model.
     """
@@ -86,7 +85,8 @@ def answers_of(
 
 
 def with_share_shown(accuracy: AccuracySummary, state: RunState) -> AccuracySummary:
-    """Without the model's share where the ghosts are those of the simple rules alone: it is the next forecast's."""
+    """The accuracy, without the model's share while the ghosts come from the simple rules alone: the share applies to
+    the next forecast."""
     return replace(accuracy, model_weight=None) if is_by_simple_rules(state) else accuracy
 
 
@@ -97,14 +97,14 @@ def is_by_simple_rules(state: RunState) -> bool:
 
 
 def found_in(estimate: Estimate) -> Found:
-    """What its interval says of zero."""
+    """Whether an interval lies above zero, below it, or contains it."""
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return Found.EARLY
     return Found.YES if estimate.low > 0.0 else Found.NO if estimate.high < 0.0 else Found.OPEN
 
 
 def model_found(accuracy: AccuracySummary) -> Found:
-    """Whether the model adds to the simple rules: the one verdict on it, for whatever is said of its gain."""
+    """Whether the model adds to the simple rules: the one verdict for all texts about its gain."""
     return found_in(_gain(accuracy))
 
 
@@ -157,7 +157,8 @@ def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
 
 
 def _open_words(weight: float | None) -> str:
-    """Nothing is proven of its gain: that it adds nothing is said only where next to nothing of the ghosts is its."""
+    """The words for an unproven gain. “Adds nothing” requires that the model's share of the ghosts is next to
+    nothing."""
     if weight is None:
         return translate("Panels", "No proven gain from the model yet")
     text = (
@@ -195,14 +196,13 @@ def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
 
 
 def _measured(estimate: Estimate) -> str:
-    """With its interval; a dash without one."""
     if value_of(estimate) is None:
         return MISSING
     return f"{format_percent(estimate.value, 1, signed=True)} ({span(estimate, 1)})"
 
 
 class AnswerLine(WrappedLabel):
-    """One answer, its sign before it; a dock that is too low would else squeeze the rows above a line that wraps."""
+    """One answer after its sign; its least height protects the rows above it in a low dock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class AnswerLine(WrappedLabel):
         self.setVisible(answer is not None)
         if answer is not None:
             set_text(self, f"{answer.found.value}  {answer.text}")
-            self.setToolTip(paragraphs(answer.meaning))
+            set_tooltip(self, answer.meaning)
             colour_text(self, colour)
 
 

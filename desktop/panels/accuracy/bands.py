@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyqtgraph as pg
 
-from core.domain.events import QUANTILE_LEVELS, Estimate, ExpertShares
+from core.domain.events import QUANTILE_LEVELS, Estimate
 from core.evaluation.findings import FEWEST_CASES, OVERALL, HorizonAccuracy, RunAccuracy, TouchAccuracy
-from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE
+from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
+from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE
 from desktop.panels.accuracy.pages import Page
 from desktop.panels.accuracy.plots import (
     PERCENT,
@@ -28,12 +29,12 @@ from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
 _BETWEEN = (0.1, 0.9)
-"""Levels without a number on the axis: it would touch the one beside it."""
+"""Levels without a number on the axis, where it would touch its neighbour."""
 _SHORT_FROM = 1_000
 
 
 class ReliabilityPlot(TitledPlot):
-    """How often something came, against how often it was said to come. On the dashed line both are equal."""
+    """Observed frequencies against forecast probabilities. On the dashed line both are equal."""
 
     def __init__(self, theme: Theme, name: str, meaning: str, top: type[pg.AxisItem] | None = None) -> None:
         super().__init__(theme, name, meaning, PercentAxis, top)
@@ -43,14 +44,14 @@ class ReliabilityPlot(TitledPlot):
         self.observed = self.plot.plot(symbol="o", symbolSize=5)
         self.plot.setXRange(0.0, 1.0, padding=0.03)
         self.plot.setYRange(0.0, 1.0, padding=0.05)
-        theme.follow(self, self._take_colours)
+        theme.follow(self, self._apply_palette)
 
-    def show_points(self, said: Sequence[float | None], came: Sequence[Estimate]) -> bool:
-        """Those that have an interval. Returns whether there are any."""
+    def show_points(self, expected: Sequence[float | None], observed: Sequence[Estimate]) -> bool:
+        """Show the points with an interval. Returns whether there are any."""
         known = [
-            (share, of.value, of.low, of.high)
-            for share, of in zip(said, came, strict=False)
-            if share is not None and of.value is not None and of.low is not None and of.high is not None
+            (share, found.value, found.low, found.high)
+            for share, found in zip(expected, observed, strict=False)
+            if share is not None and found.value is not None and found.low is not None and found.high is not None
         ]
         if known:
             shares, values, lows, highs = (np.array(column) for column in zip(*known, strict=True))
@@ -58,7 +59,7 @@ class ReliabilityPlot(TitledPlot):
             self._whiskers.setData(x=shares, y=values, top=highs - values, bottom=values - lows)
         return bool(known)
 
-    def _take_colours(self, palette: Palette) -> None:
+    def _apply_palette(self, palette: Palette) -> None:
         self._diagonal.setPen(dashed_pen(palette))
         curve = palette.curves[0]
         self.observed.setPen(pg.mkPen(curve, width=1))
@@ -110,19 +111,19 @@ class BandsPage(Page):
         fill_scrolling_page(self, (self.coverage, self.reliability, self.touched))
         theme.follow(self, lambda palette: self.covered.setPen(pg.mkPen(palette.curves[0], width=2)))
 
-    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
+    def show_found(self, found: RunAccuracy) -> None:
         chosen = found.chosen
         self._show_coverage(chosen)
         is_known = self.reliability.show_points(QUANTILE_LEVELS, chosen.reliability)
-        n = max((of.n for of in chosen.reliability), default=0)
+        n = max((estimate.n for estimate in chosen.reliability), default=0)
         title = translate("Panels", "Closes at or below each quantile, {0}, n = {1}")
         title = title.format(ahead(chosen.request.horizon), format_count(n))
         self.reliability.update_state(title, "" if is_known else too_few(n, FEWEST_FOR_AN_ESTIMATE))
         self._show_touched(found.touched, is_of_group=found.chosen.request.group != OVERALL)
 
     def _show_coverage(self, chosen: HorizonAccuracy) -> None:
-        of, curve = chosen.coverage_90, chosen.coverage_curve
-        missing = too_few(of.n, COVERAGE_WINDOW)
+        coverage, curve = chosen.coverage_90, chosen.coverage_curve
+        missing = too_few(coverage.n, COVERAGE_WINDOW)
         self.coverage.update_state(_title_of_coverage(chosen), "" if len(curve) else missing)
         if not len(curve):
             return
@@ -142,18 +143,18 @@ class BandsPage(Page):
         self.touched.update_state(_title_of_touched(found, is_of_group), "" if is_known else _too_few_cases(found))
         width = 1.0 / len(found.reliability)
         ticks = []
-        for place, of in enumerate(found.reliability):  # there is room for four letters
-            cases = format_count(of.cases) if of.cases < _SHORT_FROM else format_volume(of.cases)
+        for place, tenth in enumerate(found.reliability):  # there is room for four letters
+            cases = format_count(tenth.cases) if tenth.cases < _SHORT_FROM else format_volume(tenth.cases)
             ticks.append(((place + 0.5) * width, cases))
         self.touched.plot.getAxis("top").setTicks([ticks])
 
 
 def _title_of_coverage(chosen: HorizonAccuracy) -> str:
-    of = chosen.coverage_90
-    if of.value is None:
-        return translate("Panels", "Coverage of the 90 % band, n = {0}").format(format_count(of.n))
+    coverage = chosen.coverage_90
+    if coverage.value is None:
+        return translate("Panels", "Coverage of the 90 % band, n = {0}").format(format_count(coverage.n))
     title = translate("Panels", "90 % band covers {0} %, n = {1}")
-    title = title.format(measured(of, 1, signed=False), format_count(of.n))
+    title = title.format(measured(coverage, 1, signed=False), format_count(coverage.n))
     if chosen.worst_500 is None:
         return title
     worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
@@ -177,5 +178,5 @@ def _too_few_cases(found: TouchAccuracy) -> str:
     if found.brier is None:
         return too_few(found.n, FEWEST_FOR_AN_ESTIMATE)
     most = max(tenth.cases for tenth in found.reliability)
-    words = translate("Panels", "Not yet: no tenth of the chance has {0} cases; the most are {1}.")
+    words = translate("Panels", "Not yet: no tenth has {0} cases; the largest has {1}.")
     return words.format(FEWEST_CASES, format_count(most))

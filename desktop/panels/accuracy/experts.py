@@ -37,7 +37,7 @@ class Cell:
 
 
 class HeatTable(QTableWidget):
-    """Names at the left, then cells of equal width. As high as its rows: the page that it lies in is what scrolls."""
+    """Names at the left, then cells of equal width. As high as its rows: the page around it scrolls."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         """name: what a screen reader calls it."""
@@ -97,6 +97,8 @@ class ExpertsPage(Page):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
+        self.shares: ExpertShares | None = None
+        """The current weights, for the next `show_found`; None while no trainer is running."""
         self._weights_title, self._losses_title = Label(wraps=True), Label(wraps=True)
         self.weights = HeatTable(theme, translate("Panels", "Weights of the experts"))
         self.losses = HeatTable(theme, translate("Panels", "Loss of each expert alone"))
@@ -106,9 +108,8 @@ class ExpertsPage(Page):
         mute(self._weights_title, self._losses_title)
         stacked(self, DownScrolling(inside, translate("Panels", "Experts in numbers")), margins=NO_MARGINS)
 
-    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
-        horizon = found.chosen.request.horizon
-        self._show_weights(horizon, shares)
+    def show_found(self, found: RunAccuracy) -> None:
+        self._show_weights(found.chosen.request.horizon)
         experts = found.chosen.experts
         known = translate("Panels", "Loss of each expert alone, n = {0}; skill against “no change”")
         unknown = translate("Panels", "Loss of each expert alone.")
@@ -118,7 +119,8 @@ class ExpertsPage(Page):
         heads = (quantity_name("close"), skill, quantity_name("range"), skill)
         self.losses.show_rows(heads if experts else (), [(expert_name(each.name), _losses(each)) for each in experts])
 
-    def _show_weights(self, horizon: int, shares: ExpertShares | None) -> None:
+    def _show_weights(self, horizon: int) -> None:
+        shares = self.shares
         if shares is None or horizon > len(shares.shares):
             set_text(self._weights_title, translate("Panels", "The weights are known while the trainer is running."))
             self.weights.show_rows((), ())
@@ -137,29 +139,27 @@ class ExpertsPage(Page):
 
 
 def _weight(share: float, expert: str, quantity: str) -> Cell:
-    name, of = expert_name(expert), quantity_name(quantity)
+    name, noun = expert_name(expert), quantity_name(quantity)
     if share == 0.0:
-        return Cell(MISSING, tooltip=translate("Panels", "{0} does not forecast the {1}.").format(name, of))
+        return Cell(MISSING, tooltip=translate("Panels", "{0} does not forecast the {1}.").format(name, noun))
     text = "<1" if share < 0.01 else f"{100.0 * share:.0f}"
-    tooltip = translate("Panels", "{0} has a weight of {1} in the {2} shown.").format(
-        name, format_percent(share, 1), of
-    )
-    return Cell(text, round(share, 2), tooltip)
+    tooltip = translate("Panels", "{0} has a weight of {1} in the {2} shown.")
+    return Cell(text, round(share, 2), tooltip.format(name, format_percent(share, 1), noun))
 
 
-def _losses(of: ExpertLoss) -> tuple[Cell, ...]:
+def _losses(losses: ExpertLoss) -> tuple[Cell, ...]:
     close = translate(
         "Panels", "Mean pinball loss of “{0}” over the seven quantiles, of the close's logarithmic return."
     )
     height = translate("Panels", "Mean pinball loss of “{0}” over the seven quantiles, of the logarithm of the range.")
     close_skill = translate("Panels", "1 − its loss / the loss of “no change”, of the close.")
     range_skill = translate("Panels", "1 − its loss / the loss of “no change”, of the range.")
-    name = expert_name(of.name)
+    name = expert_name(losses.name)
     return (
-        Cell(_loss(of.close), tooltip=close.format(name)),
-        Cell(points(of.close_skill), tooltip=close_skill),
-        Cell(_loss(of.range), tooltip=height.format(name)),
-        Cell(points(of.range_skill), tooltip=range_skill),
+        Cell(_loss(losses.close), tooltip=close.format(name)),
+        Cell(points(losses.close_skill), tooltip=close_skill),
+        Cell(_loss(losses.range), tooltip=height.format(name)),
+        Cell(points(losses.range_skill), tooltip=range_skill),
     )
 
 

@@ -1,4 +1,4 @@
-"""What the pages of the Accuracy dock share, and the two that are tables of figures."""
+"""The base of the Accuracy dock's pages, and its two tables of figures."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHeaderView, QTableView, QWidget
 
-from core.domain.events import ExpertShares
 from core.evaluation.findings import HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
-from core.forecast.confidence import FEWEST_FOR_A_PROOF
+from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.words import (
     COIN,
     expert_name,
@@ -26,7 +25,7 @@ from desktop.ui.formatting import MISSING, format_count
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import scale_text, space_rows
 from desktop.ui.panel_base import mute, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.tables import RIGHT, Column, RowsModel, share_room, style_table
@@ -37,15 +36,12 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 class Page(QWidget):
     """One tab. `show_found` is called with the newest result, and again when the palette changes."""
 
-    is_chosen = True
-    """Whether what it shows is of the chosen horizon and group."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.theme = theme
 
-    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
-        """Put the numbers in place. shares: current weights of the experts; None while no trainer is running."""
+    def show_found(self, found: RunAccuracy) -> None:
+        raise NotImplementedError
 
 
 MEANINGS = {
@@ -86,11 +82,11 @@ _OF_QUANTITIES = {"Against “no change”": 3, "Against the best": 3, "Without 
 that proves."""
 _OF_CLOSE = ("Direction", "“Reverse last”", "Majority", "90 % band")
 _ALSO_DRAWN = ("Body", "Upper wick", "Lower wick", "Volume")
-"""In the order of `HorizonAccuracy.also_drawn`."""
+"""Names in the order of `HorizonAccuracy.also_drawn`."""
 _SKILL_OF_CLOSE = QT_TRANSLATE_NOOP("Panels", "The skill of the close")
 _SKILL_OF_RANGE = QT_TRANSLATE_NOOP("Panels", "The skill of the range")
-_THAT_IT_HELPS = QT_TRANSLATE_NOOP("Panels", "That it helps")
-"""What `proof_in_full` speaks of."""
+_GAIN_CLAIM = QT_TRANSLATE_NOOP("Panels", "That it helps")
+"""The claim that `proof_in_full` judges."""
 
 
 class SkillPage(Page):
@@ -99,21 +95,21 @@ class SkillPage(Page):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self.cells: dict[str, tuple[tuple[Label, ...], tuple[Label, ...]]] = {}
-        """By the row's name: the lines of its close and of its range."""
+        """The lines of close and range, by the row's name."""
         self.of_close: dict[str, tuple[Label, Label, Label]] = {}
-        """By the row's name: value, interval, n."""
+        """Value, interval and n, by the row's name."""
         self.also_drawn: dict[str, tuple[Label, Label, Label]] = {}
-        """The same of what else ghosts show."""
+        """Value, interval and n of the other quantities, by their names."""
         self.direction_proof, self._extremes = Label(), Label()
         inside = QWidget()
         parts = (self._build_quantities(), self._build_close(), self._build_drawn())
         stacked(inside, *parts, None, margins=(0, 2, 6, 2), spacing=6)
         stacked(self, DownScrolling(inside, translate("Panels", "Skill in numbers")), margins=NO_MARGINS)
 
-    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
+    def show_found(self, found: RunAccuracy) -> None:
         chosen = found.chosen
-        for column, of in enumerate((chosen.close, chosen.range)):
-            self._show_quantity(column, of)
+        for column, quantity in enumerate((chosen.close, chosen.range)):
+            self._show_quantity(column, quantity)
         self._show_close(chosen)
         for name, drawn in zip(_ALSO_DRAWN, chosen.also_drawn, strict=True):
             texts = points(value_of(drawn.skill)), span(drawn.skill), format_count(drawn.skill.n)
@@ -155,7 +151,7 @@ class SkillPage(Page):
         return grid
 
     def _grid(self, *heads: str) -> QGridLayout:
-        """With the heads of its columns of numbers."""
+        """A grid whose first row has the headings of the number columns."""
         grid = QGridLayout()
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(1)
@@ -173,7 +169,7 @@ class SkillPage(Page):
 
     def _named(self, name: str) -> Label:
         label = Label(translate("Panels", name))
-        label.setToolTip(paragraphs(translate("Panels", MEANINGS[name])))
+        set_tooltip(label, translate("Panels", MEANINGS[name]))
         return label
 
     def _line(self, name: str, line: int) -> Label:
@@ -195,38 +191,34 @@ class SkillPage(Page):
         scale_text(label, 0.92)
         mute(label)
 
-    def _show_quantity(self, column: int, of: QuantityAccuracy) -> None:
+    def _show_quantity(self, column: int, quantity: QuantityAccuracy) -> None:
         name = translate("Panels", (_SKILL_OF_CLOSE, _SKILL_OF_RANGE)[column])
         above, below = translate("Panels", "above 0"), translate("Panels", "below 0")
-        edge = proof(of.skill, above, below, translate("Panels", "no edge proven"))
-        self._put(
-            "Against “no change”",
-            column,
-            (points(value_of(of.skill)), span(of.skill), edge),
-            proof_in_full(of.skill, name),
-        )
-        name_of_best = expert_name(of.best_baseline) if of.best_baseline else MISSING
-        best = points(value_of(of.skill_vs_best)), span(of.skill_vs_best), name_of_best
-        sentence = proof_in_full(of.skill_vs_best, translate("Panels", "Being better"))
+        edge = proof(quantity.skill, above, below, translate("Panels", "no edge proven"))
+        skill = points(value_of(quantity.skill)), span(quantity.skill), edge
+        self._put("Against “no change”", column, skill, proof_in_full(quantity.skill, name))
+        name_of_best = expert_name(quantity.best_baseline) if quantity.best_baseline else MISSING
+        best = points(value_of(quantity.skill_vs_best)), span(quantity.skill_vs_best), name_of_best
+        sentence = proof_in_full(quantity.skill_vs_best, translate("Panels", "Being better"))
         self._put("Against the best", column, best, sentence)
-        without = None if value_of(of.skill) is None else of.skill_without_model
+        without = None if value_of(quantity.skill) is None else quantity.skill_without_model
         self._put("Without the model", column, (points(without),), "")
         helps, harms = translate("Panels", "the model helps"), translate("Panels", "the model harms")
-        gain = proof(of.model_gain, helps, harms, translate("Panels", "no gain proven"))
-        lines = points(value_of(of.model_gain), 3), span(of.model_gain, 3), gain
-        self._put("The model adds", column, lines, proof_in_full(of.model_gain, translate("Panels", _THAT_IT_HELPS)))
+        gain = proof(quantity.model_gain, helps, harms, translate("Panels", "no gain proven"))
+        lines = points(value_of(quantity.model_gain), 3), span(quantity.model_gain, 3), gain
+        self._put("The model adds", column, lines, proof_in_full(quantity.model_gain, translate("Panels", _GAIN_CLAIM)))
 
     def _put(self, name: str, column: int, texts: Sequence[str], sentence: str) -> None:
         _put(self.cells[name][column], texts, f"{translate('Panels', MEANINGS[name])}\n{sentence}".strip())
 
     def _show_close(self, chosen: HorizonAccuracy) -> None:
         found = (chosen.direction, chosen.reverse_last, chosen.majority, chosen.coverage_90)
-        for name, of in zip(_OF_CLOSE, found, strict=True):
-            texts = points(value_of(of), 1, signed=False), span(of, 1), format_count(of.n)
-            if value_of(of) is not None:
+        for name, estimate in zip(_OF_CLOSE, found, strict=True):
+            texts = points(value_of(estimate), 1, signed=False), span(estimate, 1), format_count(estimate.n)
+            if value_of(estimate) is not None:
                 meaning = translate("Panels", MEANINGS[name])
-            else:  # one that has a value, but no interval, is a sequence: that takes more candles
-                meaning = not_yet(of.n) if of.value is None else not_yet(of.n, FEWEST_FOR_A_PROOF)
+            else:  # a value without an interval needs more candles
+                meaning = not_yet(estimate.n) if estimate.value is None else not_yet(estimate.n, FEWEST_FOR_A_PROOF)
             _put(self.of_close[name], texts, meaning)
         better, worse = translate("Panels", "better than a coin flip"), translate("Panels", "worse than a coin flip")
         neither = translate("Panels", "not proven better than a coin flip")
@@ -237,7 +229,7 @@ class SkillPage(Page):
 def _put(labels: Sequence[Label], texts: Sequence[str], tooltip: str) -> None:
     for label, text in zip(labels, texts, strict=True):
         set_text(label, text)
-        label.setToolTip(paragraphs(tooltip))
+        set_tooltip(label, tooltip)
 
 
 def _extremes(chosen: HorizonAccuracy) -> str:
@@ -266,8 +258,7 @@ class HorizonsPage(Page):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._is_whole = False
-        """Whether all horizons have been read."""
-        self.model = RowsModel(self._columns(), self, tooltip=_in_sentences, key=lambda of: of.horizon)
+        self.model = RowsModel(self._columns(), self, tooltip=_in_sentences, key=lambda row: row.horizon)
         self.table = _HorizonsTable()
         self.table.setModel(self.model)
         style_table(self.table, translate("Panels", "Skill by candles ahead"), several=False)
@@ -283,44 +274,44 @@ class HorizonsPage(Page):
         self.table.selectionModel().currentRowChanged.connect(self._on_current)
         self._is_filling = False
 
-    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
+    def show_found(self, found: RunAccuracy) -> None:
         self._is_filling, self._is_whole = True, found.is_whole
         self.model.show(found.horizons)
         share_room(self.table, _WIDE)
-        horizons = [of.horizon for of in found.horizons]
+        horizons = [row.horizon for row in found.horizons]
         if found.chosen.request.horizon in horizons:
             self.table.selectRow(horizons.index(found.chosen.request.horizon))
         self._is_filling = False
 
     def _columns(self) -> tuple[Column[HorizonSkill], ...]:
         return (
-            Column(translate("Panels", "Ahead"), lambda of: str(of.horizon), side=RIGHT),
-            Column(translate("Panels", "Close skill, %"), self._read(lambda of: measured(of.close, 1)), side=RIGHT),
-            Column(translate("Panels", "Range skill, %"), self._read(lambda of: measured(of.range, 1)), side=RIGHT),
-            Column("n", self._read(lambda of: format_count(of.n)), side=RIGHT),
+            Column(translate("Panels", "Ahead"), lambda row: str(row.horizon), side=RIGHT),
+            Column(translate("Panels", "Close skill, %"), self._read(lambda row: measured(row.close, 1)), side=RIGHT),
+            Column(translate("Panels", "Range skill, %"), self._read(lambda row: measured(row.range, 1)), side=RIGHT),
+            Column("n", self._read(lambda row: format_count(row.n)), side=RIGHT),
         )
 
     def _read(self, text: Callable[[HorizonSkill], str]) -> Callable[[HorizonSkill], str]:
         """An ellipsis in place of a text while its horizon has not been read yet."""
-        return lambda of: text(of) if self._is_whole or of.n > 0 else "…"
+        return lambda row: text(row) if self._is_whole or row.n > 0 else "…"
 
     def _on_current(self, index: QModelIndex) -> None:
         if index.isValid() and not self._is_filling:
             self.chosen.emit(self.model.rows[index.row()].horizon)
 
 
-def _in_sentences(of: HorizonSkill) -> str:
-    """What is known of one horizon, a line for each of its numbers."""
-    if of.close.value is None:
-        return not_yet(of.n)
-    close = translate("Panels", "Close: {0} %.").format(measured(of.close))
-    height = translate("Panels", "Range: {0} %.").format(measured(of.range))
-    adds, helps = translate("Panels", "The model adds {0} to it."), translate("Panels", _THAT_IT_HELPS)
-    adds_close, adds_range = (adds.format(measured(gain, 3)) for gain in (of.model_gain_close, of.model_gain_range))
+def _in_sentences(row: HorizonSkill) -> str:
+    """The results of one horizon, a line for each of its numbers."""
+    if row.close.value is None:
+        return not_yet(row.n)
+    close = translate("Panels", "Close: {0} %.").format(measured(row.close))
+    height = translate("Panels", "Range: {0} %.").format(measured(row.range))
+    adds, helps = translate("Panels", "The model adds {0} to it."), translate("Panels", _GAIN_CLAIM)
+    adds_close, adds_range = (adds.format(measured(gain, 3)) for gain in (row.model_gain_close, row.model_gain_range))
     sentences = (
-        f"{close} {proof_in_full(of.close, translate('Panels', _SKILL_OF_CLOSE))}",
-        f"{adds_close} {proof_in_full(of.model_gain_close, helps)}",
-        f"{height} {proof_in_full(of.range, translate('Panels', _SKILL_OF_RANGE))}",
-        f"{adds_range} {proof_in_full(of.model_gain_range, helps)}",
+        f"{close} {proof_in_full(row.close, translate('Panels', _SKILL_OF_CLOSE))}",
+        f"{adds_close} {proof_in_full(row.model_gain_close, helps)}",
+        f"{height} {proof_in_full(row.range, translate('Panels', _SKILL_OF_RANGE))}",
+        f"{adds_range} {proof_in_full(row.model_gain_range, helps)}",
     )
     return "\n".join(sentences)

@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
-from core.domain.events import AccuracySummary, ForecastGroup, TrainerStatus
-from core.forecast.confidence import FEWEST_FOR_A_PROOF
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from core.domain.events import AccuracySummary, ForecastGroup, MarketStatus
+from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMATE
 from core.market.shown_names import shown_symbol
 from desktop.panels.accuracy.answers import AnswerLine, Answers, Found, answers_of, is_by_simple_rules, with_share_shown
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
+from desktop.panels.accuracy.glossary import ROWS, GlossaryLinks
 from desktop.panels.accuracy.table import AccuracyTable
 from desktop.panels.accuracy.words import kind_word
 from desktop.state.run_state import RunState
@@ -20,7 +20,7 @@ from desktop.ui.formatting import format_count, format_duration, format_percent
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import NarrowTabs, Theme
@@ -33,19 +33,19 @@ _APART = (
 _SHARE_MEANING = QT_TRANSLATE_NOOP(
     "Panels",
     "For the next close, the ghosts combine {0} of the model's forecast with {1} of simpler ones from the same "
-    "candles: “no change”, averages, regressions. The better recent ones weigh more; where the model's share is "
+    "candles: “no change”, averages, regressions. The better recent ones weigh more; if the model's share is "
     "small, the ghosts are those of the simpler forecasts.",
 )
 _NOW = QT_TRANSLATE_NOOP("Panels", "Now")
-"""The tab that the trainer tells of with each candle."""
+"""The tab that the trainer updates with each candle."""
 
 
 class AccuracyPanel(Panel):
     """The first tab: the verdict, then a row for each measure: now, interval, what it is measured against, n. The
-    others look closely at all scores of the run, which costs more: so they are worked out while they are looked at."""
+    others read all scores of the run, which costs more, so they are computed only while visible."""
 
     wanted = Signal(object)
-    """Request: somebody looks at this now; said with every refresh."""
+    """Request: what is visible now; emitted with every refresh."""
 
     def __init__(self, state: RunState, theme: Theme) -> None:
         super().__init__(theme)
@@ -53,10 +53,11 @@ class AccuracyPanel(Panel):
         self._verdict_icon, self._verdict, self._reason = Label(), Label(wraps=True), Label(wraps=True)
         self._table = AccuracyTable(theme)
         self._footer = Label(wraps=True)
-        """How many candles that is of, and how much of the ghosts is the model's."""
+        """The number of candles, and the model's share of the ghosts."""
         self._model, self._learning = AnswerLine(), AnswerLine()
         self.apart = QToolButton()
         """Shows the scores that are kept apart instead of the run's own."""
+        self.links = GlossaryLinks(self)
         self.tabs, self.details = QTabBar(), AccuracyDetails(theme)
         self._now = DownScrolling(self._build_layout(), translate("Panels", "Accuracy now"))
         self.tabs.setDrawBase(False)
@@ -73,7 +74,7 @@ class AccuracyPanel(Panel):
         self.details.wanted.connect(self.wanted)
 
     def refresh(self) -> None:
-        status = self._state.status
+        status = self._state.market_status
         has_scores = status is not None and status.accuracy.scored > 0
         why = break_sentence(self._state)
         self._empty.update_state(is_empty=not has_scores, is_loading=self._state.is_loading, why=why)
@@ -93,7 +94,7 @@ class AccuracyPanel(Panel):
         self.refresh()
 
     def _refresh_now(self) -> None:
-        status = self._state.status
+        status = self._state.market_status
         own = None if status is None else with_share_shown(status.accuracy, self._state)
         has_scores = own is not None and own.scored > 0
         for part in (self._verdict_icon, self._verdict, self._table, self._footer):
@@ -120,6 +121,10 @@ class AccuracyPanel(Panel):
     def _build_layout(self) -> QWidget:
         scale_text(self._verdict, 1.15, bold=True)
         mute(self._reason, self._footer)
+        rows = ((row.name, anchor) for row, anchor in zip(self._table.rows, ROWS, strict=True))
+        answers = ((self._verdict, "ghost"), (self._model, "model"), (self._learning, "learning-helps"))
+        for label, anchor in (*answers, (self._reason, "too-early"), *rows, (self._footer, "combination")):
+            self.links.link(label, anchor)
         self.apart.setAutoRaise(True)
         self.apart.setCheckable(True)
         self.apart.hide()  # it has no text before there are scores to choose from
@@ -144,15 +149,15 @@ class AccuracyPanel(Panel):
             "Show the scores of the {0} forecasts instead of the {1} ones. A forecast is live if it was committed "
             "before the close of its candle could be known.",
         )
-        self.apart.setToolTip(paragraphs(meaning.format(kind_word(other.group), kind_word(shown.group))))
+        set_tooltip(self.apart, meaning.format(kind_word(other.group), kind_word(shown.group)))
 
     def _show_answers(self, own: AccuracySummary, apart: AccuracySummary | None, answers: Answers) -> None:
         palette, ghosts = self.palette_now, answers.ghosts
         if own.skill_close.value is None:
             reason = self._when_numbers_come(own, apart)
         elif ghosts.found is Found.EARLY:
-            of = translate("Panels", "A proof needs {0} candles ({1} so far).")
-            reason = of.format(FEWEST_FOR_A_PROOF, format_count(own.skill_close.n))
+            words = translate("Panels", "A proof needs {0} candles ({1} so far).")
+            reason = words.format(FEWEST_FOR_A_PROOF, format_count(own.skill_close.n))
         else:
             reason = ""
         if reason and (ending := ending_words(self._state)):
@@ -160,7 +165,7 @@ class AccuracyPanel(Panel):
             reason = stays.format(ending, _with_capital(reason))
         colour = answers.colour(ghosts, palette)
         self._put_verdict(ghosts.text, _with_capital(reason), colour)
-        self._verdict.setToolTip(paragraphs(ghosts.meaning))
+        set_tooltip(self._verdict, ghosts.meaning)
         name = "check-circle-outline" if ghosts.found is Found.YES else "scale-balance"
         self._verdict_icon.setPixmap(icon(name, colour).pixmap(18, 18))
         for line, answer in ((self._model, answers.model), (self._learning, answers.learning)):
@@ -182,7 +187,8 @@ class AccuracyPanel(Panel):
         colour_text(self._verdict, colour)
 
     def _when_numbers_come(self, own: AccuracySummary, apart: AccuracySummary | None) -> str:
-        """How many candles are missing to the first numbers, how long that is, and where there are some already."""
+        """How many candles the first numbers still need, how long that is, and whether another group has numbers
+        already."""
         have, fewest = own.skill_close.n, FEWEST_FOR_AN_ESTIMATE
         interval_ms = self._state.interval_ms
         has_candles = not self._state.feed_record.is_silent and not ending_words(self._state)
@@ -221,22 +227,22 @@ class AccuracyPanel(Panel):
             of_model = translate("Panels", "· next close: {0} model").format(model)
             text = f"{text} {of_model}"
             meaning = f"{meaning}\n{translate('Panels', _SHARE_MEANING).format(model, rest)}"
-            meaning = f"{meaning}\n{_by_horizon(self._state.status)}".rstrip()
+            meaning = f"{meaning}\n{_by_horizon(self._state.market_status)}".rstrip()
         if len(self._state.members) > 1 and self._state.market is not None:
             text = f"{shown_symbol(self._state.market.venue, self._state.market.symbol)} · {text}"
         set_text(self._footer, text)
-        self._footer.setToolTip(paragraphs(meaning))
+        set_tooltip(self._footer, meaning)
 
 
 _EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecasts scored yet.\nEach is scored when its candle closes.")
 
 
 def _total(shown: AccuracySummary) -> int:
-    """Scored candles of a group: of the run's own in the whole run, of the others in the window."""
+    """Scored candles of a group: in the whole run for its own forecasts, in the window for the others."""
     return max(shown.skill_close.n, shown.coverage_90.n)
 
 
-def _by_horizon(status: TrainerStatus | None) -> str:
+def _by_horizon(status: MarketStatus | None) -> str:
     """The model's share in each close that is forecast: it may differ much."""
     shares = None if status is None else status.shares
     if shares is None or len(shares.shares) < 2:

@@ -1,4 +1,4 @@
-"""What the plots of the Accuracy dock share, and the page of errors over time."""
+"""The base of the Accuracy dock's plots, and the page of errors over time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.domain.events import ExpertShares
 from core.evaluation.assess import ERROR_WINDOW
 from core.evaluation.findings import Curve, HorizonAccuracy, RunAccuracy
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
 from desktop.panels.accuracy.pages import Page
 from desktop.panels.accuracy.words import ahead, quantity_name
 from desktop.ui.formatting import format_count, format_number, local_datetime, month_name
 from desktop.ui.panel_base import mute, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.plots import NumberAxis, PlotAxis, apply_plot_palette, dashed_pen, legend_key, plot_widget
 from desktop.ui.round_times import CLOCK, round_times
 from desktop.ui.scrolling import DownScrolling
@@ -40,7 +39,7 @@ class PercentAxis(NumberAxis):
 
 
 class TimeAxis(PlotAxis):
-    """Seconds since 1970 as local days, or as days and times where a few of them are shown."""
+    """Seconds since 1970 as local days, or as days and times if only a few days are shown."""
 
     def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
         most = max(int(min(size / _PIXELS_PER_TIME, (maximum - minimum) / _MINUTE_S)), 1)
@@ -58,7 +57,6 @@ class TimeAxis(PlotAxis):
 
 
 def too_few(have: int, needed: int) -> str:
-    """Why there is nothing to draw."""
     return translate("Panels", "Not yet: {0} of {1} candles.").format(format_count(have), needed)
 
 
@@ -85,11 +83,11 @@ class TitledPlot(QWidget):
         self.plot.viewport().setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         parts = (self.title, self.plot, self.missing)
         stacked(self, *parts, stretched=(self.plot, self.missing), margins=NO_MARGINS, spacing=1)
-        self.setToolTip(paragraphs(meaning))
+        set_tooltip(self, meaning)
         theme.follow(self, partial(apply_plot_palette, self.plot))
 
     def update_state(self, title: str, missing: str) -> None:
-        """missing: why there is nothing to draw; empty where there is."""
+        """missing: why there is nothing to draw; empty if there is."""
         set_text(self.title, title)
         set_text(self.missing, missing)
         self.plot.setVisible(not missing)
@@ -103,7 +101,7 @@ class CurvesPlot(TitledPlot):
         super().__init__(theme, name, meaning)
         self._theme, self._width_px = theme, width_px
         self._items = self.plot.plot(), self.plot.plot()
-        theme.follow(self, self._take_colours)
+        theme.follow(self, self._apply_palette)
 
     def show_curves(self, curves: tuple[Curve, Curve]) -> None:
         known = [curve for curve in curves if len(curve)]
@@ -114,7 +112,7 @@ class CurvesPlot(TitledPlot):
         self.plot.setYRange(min(ends), max(ends), padding=0.06)
 
     def legend(self, names: tuple[str, str], curves: tuple[Curve, Curve], decimals: int) -> str:
-        """On a line below the rest of the title."""
+        """The names of the curves in their colours with the newest values, as a line of the title."""
         parts = [
             legend_key(colour, f"{name} {format_number(PERCENT * float(curve.values[-1]), decimals)} %")
             for name, colour, curve in zip(names, self._theme.palette.curves, curves, strict=False)
@@ -122,7 +120,7 @@ class CurvesPlot(TitledPlot):
         ]
         return "<br>" + " &nbsp; ".join(parts)
 
-    def _take_colours(self, palette: Palette) -> None:
+    def _apply_palette(self, palette: Palette) -> None:
         for item, colour in zip(self._items, palette.curves, strict=False):
             item.setPen(pg.mkPen(colour, width=self._width_px))
 
@@ -155,7 +153,7 @@ class ErrorsPage(Page):
         add_level(self.loss_reduction, 0.0, theme)
         fill_scrolling_page(self, (self.loss_reduction, self.errors))
 
-    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
+    def show_found(self, found: RunAccuracy) -> None:
         self._show_loss_reduction(found.chosen)
         self._show_errors(found.chosen)
 
@@ -182,15 +180,14 @@ class ErrorsPage(Page):
         plot.show_curves(curves)
 
 
-def add_level(of: TitledPlot, value: float, theme: Theme) -> None:
-    """A dashed line across a plot."""
+def add_level(titled: TitledPlot, value: float, theme: Theme) -> None:
     line = pg.InfiniteLine(value, angle=0)
-    of.plot.addItem(line)
-    theme.follow(of, lambda palette: line.setPen(dashed_pen(palette)))
+    titled.plot.addItem(line)
+    theme.follow(titled, lambda palette: line.setPen(dashed_pen(palette)))
 
 
 def fill_scrolling_page(page: QWidget, parts: tuple[QWidget, ...]) -> None:
-    """Below each other on a page that scrolls where it is too low for them."""
+    """Put these parts below each other; the page scrolls if it is too low for them."""
     inside = QWidget()
     stacked(inside, *parts, stretched=parts, margins=(0, 0, 6, 0), spacing=4)
     stacked(page, DownScrolling(inside, translate("Panels", "Accuracy plots")), margins=NO_MARGINS)
@@ -202,6 +199,6 @@ def seconds_of(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
 
 
 def show_time(plot: pg.PlotWidget, curve: Curve) -> None:
-    """As much of the axis of time as the curve takes."""
+    """Fit the time axis to the curve."""
     first, last = curve.target_open_time_ms[[0, -1]] / 1000.0
     plot.setXRange(float(first), max(float(last), float(first) + 1.0), padding=0.01)

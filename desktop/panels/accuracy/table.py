@@ -13,15 +13,14 @@ from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup
-from core.forecast.confidence import FEWEST_FOR_A_PROOF
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMATE
 from desktop.panels.accuracy.words import not_yet, span, value_of
 from desktop.ui.formatting import MISSING, format_count, format_percent
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import scale_text
 from desktop.ui.interval_bar import IntervalBar
 from desktop.ui.panel_base import mute, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -29,7 +28,7 @@ _SHARES_REACH, _SKILLS_REACH = 0.1, 0.25
 
 
 class Kind(Enum):
-    """What a measure is held against."""
+    """The reference of a measure."""
 
     TO_BEAT = auto()
     PROMISE = auto()
@@ -38,7 +37,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One row: what it is called, and what it means, in English."""
+    """One row: its name and meaning, in English."""
 
     name: str
     meaning: str
@@ -56,7 +55,6 @@ class Term:
 
     @property
     def bar_meaning(self) -> str:
-        """What the row's bar shows, in the user's language."""
         if self.kind is Kind.SKILL:
             others = translate("Panels", "The other skill has the same scale.")
         else:
@@ -149,7 +147,7 @@ _Place = tuple[int, int, int]
 
 
 class Shape(Enum):
-    """Places of the six columns in the grid: line, column, columns taken; None where one is left out. The first that
+    """Places of the six columns in the grid: line, column, columns taken; None if one is left out. The first that
     fits is taken."""
 
     WHOLE = ((0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 4, 1), (0, 5, 1))
@@ -158,18 +156,15 @@ class Shape(Enum):
 
     @property
     def places(self) -> tuple[_Place | None, ...]:
-        """For each column."""
         places: tuple[_Place | None, ...] = self.value
         return places
 
     @property
     def lines(self) -> int:
-        """Of each row."""
         return 1 + max(place[0] for place in self.places if place is not None)
 
     @property
     def columns(self) -> int:
-        """Of the grid."""
         return 1 + max(place[1] for place in self.places if place is not None)
 
     @property
@@ -194,11 +189,11 @@ class Row:
             label.setFont(numbers)
             mute(label)
         for widget in (*self._cells, self.bar):
-            widget.setToolTip(paragraphs(self._meaning))
+            set_tooltip(widget, self._meaning)
 
     @property
     def parts(self) -> tuple[QWidget, ...]:
-        """In the order of the columns."""
+        """The cells in the order of the columns."""
         return self.name, self.value, self._interval, self.bar, self._against, self._n
 
     def show(self, estimate: Estimate, against: float | None, *, is_live: bool, is_models_own: bool) -> None:
@@ -213,17 +208,16 @@ class Row:
         if value is None:
             words = not_yet(estimate.n, self.term.fewest)
         else:
-            words = translate("Panels", "95 % interval: {0} %. n = {1}.").format(
-                span(estimate, 1), format_count(estimate.n)
-            )
+            words = translate("Panels", "95 % interval: {0} %. n = {1}.")
+            words = words.format(span(estimate, 1), format_count(estimate.n))
         for widget in self._cells:
-            widget.setToolTip(paragraphs(f"{self._meaning}\n{words}"))
-        self.bar.setToolTip(paragraphs(f"{words}\n{self.term.bar_meaning}"))
+            set_tooltip(widget, f"{self._meaning}\n{words}")
+        set_tooltip(self.bar, f"{words}\n{self.term.bar_meaning}")
 
     def _colour(
         self, estimate: Estimate, against: float | None, *, is_live: bool, is_models_own: bool
     ) -> QColor | None:
-        """Of a band that keeps its promise or does not, and of a skill that is proven in live forecasts: green only if
+        """The colour of a band that keeps its promise or does not, and of a skill that is proven live: green only if
         the model has a proven part in it. The other intervals hold for one look, so they prove nothing."""
         if against is None or estimate.low is None or estimate.high is None:
             return None
@@ -238,9 +232,10 @@ class Row:
 
 
 class AccuracyTable(QWidget):
-    """Never narrower than its numbers: a row takes two lines where one is too long, and asks for room below that.
+    """Never narrower than its numbers: a row takes two lines if one is too long, and asks for room below that.
 
-    It places its cells itself: a layout would answer for its height before it knows in how many lines."""
+    It places its cells itself: a layout would report its height before the number of lines is known.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -256,7 +251,6 @@ class AccuracyTable(QWidget):
 
     @property
     def shape(self) -> Shape:
-        """The one that fits the width it has."""
         return self._fitting(self.width())
 
     def show_summary(self, shown: AccuracySummary, *, is_models_own: bool) -> None:
@@ -311,7 +305,7 @@ class AccuracyTable(QWidget):
         return (1 + len(self.rows)) * shape.lines * self._line_height()
 
     def _line_height(self) -> int:
-        """The numbers' font is another than the names'."""
+        """The height of a line: numbers and names have different fonts."""
         first = self.rows[0]
         return max(first.name.sizeHint().height(), first.value.sizeHint().height()) + _LINE_GAP
 
@@ -333,7 +327,7 @@ class AccuracyTable(QWidget):
         header = Label(_shown(text), self)
         scale_text(header, 0.9)
         mute(header)
-        header.setToolTip(paragraphs(_shown(tooltip)))
+        set_tooltip(header, _shown(tooltip))
         return header
 
 

@@ -1,11 +1,10 @@
-"""Numbers of the Accuracy dock as text, what they prove in words, and what the dock calls what core knows by a name."""
+"""Numbers of the Accuracy dock as text, their proofs in words, and the dock's names for core's."""
 
 from __future__ import annotations
 
 from core.domain.events import Estimate, ForecastGroup
 from core.evaluation.findings import AFTER_GAP, OVERALL
-from core.forecast.confidence import FEWEST_FOR_A_PROOF
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMATE
 from desktop.ui.formatting import MISSING, format_count, format_number
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -14,17 +13,17 @@ _MOST_DECIMALS = 6
 
 
 def points(value: float | None, decimals: int = 2, *, signed: bool = True) -> str:
-    """A share in percent, without the sign of percent: columns have little room, and their heads say it."""
+    """A share in percent, without the sign: columns are narrow, and their headings have it."""
     return format_number(None if value is None else 100.0 * value, decimals, signed=signed)
 
 
 def value_of(estimate: Estimate) -> float | None:
-    """Its value, where it has an interval: without one it says too little to be shown."""
+    """Its value if it has an interval: without one it means too little to be shown."""
     return None if estimate.low is None or estimate.high is None else estimate.value
 
 
 def span(estimate: Estimate, decimals: int = 2) -> str:
-    """Its 95 % interval. On which side of zero an end lies is what it proves: none is rounded to zero."""
+    """Its 95 % interval. No end is rounded to zero, as its side of zero is the proof."""
     if estimate.low is None or estimate.high is None:
         return MISSING
     low, high = (points(end, _decimals(end, decimals), signed=False) for end in (estimate.low, estimate.high))
@@ -36,7 +35,6 @@ def _decimals(end: float, fewest: int) -> int:
 
 
 def measured(estimate: Estimate, decimals: int = 2, *, signed: bool = True) -> str:
-    """A value with its interval; a dash without one."""
     if value_of(estimate) is None:
         return MISSING
     return f"{points(estimate.value, decimals, signed=signed)} ({span(estimate, decimals)})"
@@ -48,13 +46,12 @@ def how_many(n: int) -> str:
 
 
 def not_yet(n: int, fewest: int = FEWEST_FOR_AN_ESTIMATE) -> str:
-    """Why there is no number."""
     text = translate("Panels", "Not yet: {0} of {1} candles needed.")
     return text.format(format_count(n), fewest)
 
 
 def proof(estimate: Estimate, above: str, below: str, neither: str, against: float = 0.0) -> str:
-    """What an interval proves that holds at every moment: that it lies on one side; or nothing."""
+    """The proof by an interval that holds at every moment: it lies above or below `against`, or neither."""
     if estimate.value is None:
         return translate("Panels", "not yet")
     if estimate.low is None or estimate.high is None:
@@ -66,7 +63,7 @@ def proof(estimate: Estimate, above: str, below: str, neither: str, against: flo
 
 
 def proof_in_full(estimate: Estimate, name: str) -> str:
-    """The same of zero as a sentence. name: in the user's language."""
+    """The proof against zero as a sentence. name: in the user's language."""
     if estimate.value is None:
         return not_yet(estimate.n)
     n = format_count(estimate.n)
@@ -81,7 +78,6 @@ def proof_in_full(estimate: Estimate, name: str) -> str:
 
 
 def ahead(horizon: int) -> str:
-    """A horizon, for people."""
     text = translate("Panels", "{0} candles ahead") if horizon > 1 else translate("Panels", "{0} candle ahead")
     return text.format(horizon)
 
@@ -106,7 +102,7 @@ _EXPERTS = {
     "Markov switching": QT_TRANSLATE_NOOP("Panels", "Markov switching"),
     "without the model": QT_TRANSLATE_NOOP("Panels", "without the model"),
 }
-"""But for those that are called by letters: EWMA, HAR, GARCH."""
+"""Names of experts other than abbreviations (EWMA, HAR, GARCH)."""
 _QUANTITIES = {
     "close": QT_TRANSLATE_NOOP("Panels", "close"),
     "body": QT_TRANSLATE_NOOP("Panels", "body"),

@@ -27,7 +27,7 @@ from desktop.ui.icons import Dot, put_icon, tabular
 from desktop.ui.interface_size import enlarged
 from desktop.ui.number_grid import NumberGrid
 from desktop.ui.panel_base import Panel, mute, set_text
-from desktop.ui.plain_text import Label, TextView, paragraphs
+from desktop.ui.plain_text import Label, TextView, set_tooltip
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Theme
@@ -35,13 +35,13 @@ from desktop.ui.translation import translate
 
 _SIDE_BY_SIDE_FROM = 640
 _NUMBERS_IN_TWO = 350
-"""So wide are the numbers in two pairs a row: in one they would have to be scrolled for."""
+"""Width of the numbers in two pairs a row: in one pair they would have to be scrolled."""
 _MARKET_FROM = 430
 _ABOVE_EACH_OTHER_FROM = 280
 _LEAST_SIZE = QSize(240, 112)
 _MARGINS_PX = 20
 _MOST_IN_A_ROW = 2
-"""What lasts on the left, what is counted on the right."""
+"""Lasting facts on the left, counts on the right."""
 MEANINGS = {
     "Last message": "Time of the last message on the stream. A dead connection has none.",
     "Last trade": "Time of the last trade of this market. A quiet market may have none for minutes.",
@@ -62,7 +62,7 @@ MEANINGS = {
 
 
 class FeedPanel(Panel):
-    """Numbers on the left, lists on the right; one above the other where there is no room for both.
+    """Numbers on the left, lists on the right; one above the other without room for both.
 
     `try_again_requested`, and `venue_requested` with the ccxt id of another exchange.
     """
@@ -153,7 +153,7 @@ class FeedPanel(Panel):
             self._left.show()
 
     def minimumSizeHint(self) -> QSize:
-        """The same for both arrangements: a hidden tab must not make the docks that share its place higher."""
+        """One size for both arrangements: a hidden tab must not enlarge the docks that share its place."""
         beside = self._left.minimumSizeHint().width() + self.contentsMargins().left() + _MARGINS_PX
         return QSize(max(_LEAST_SIZE.width(), beside), enlarged(_LEAST_SIZE.height()))
 
@@ -166,9 +166,9 @@ class FeedPanel(Panel):
         return "" if record.asked is None else f"{venue_name(record.asked.venue)} · {record.asked.symbol}"
 
     def _sentence(self, now_ms: int) -> str:
-        """What the feed said last, with what is left of a wait; before it why something else is shown, where it is."""
-        said = "" if self._record.status is None else self._record.status.sentence_at(now_ms)
-        return f"{self._record.notice} {said}".strip()
+        """The feed's last message with the time left to wait, after the notice if another market is shown."""
+        text = "" if self._record.status is None else self._record.status.sentence_at(now_ms)
+        return f"{self._record.notice} {text}".strip()
 
     def _show_buttons(self) -> None:
         venue = self._record.next_venue
@@ -176,15 +176,12 @@ class FeedPanel(Panel):
         self.use_next.setVisible(venue is not None)
         if venue is not None:
             set_text(self.use_next, translate("Panels", "Use {0}").format(venue_name(venue)))
-            self.use_next.setToolTip(
-                paragraphs(
-                    translate(
-                        "Panels",
-                        "Watch the same symbol at {0}. Set the order in “Choose market…”; Ghostcandle never switches "
-                        "by itself.",
-                    ).format(venue_name(venue))
-                )
+            hint = translate(
+                "Panels",
+                "Watch the same symbol at {0}. Set the order in “Choose market…”; Ghostcandle never switches by "
+                "itself.",
             )
+            set_tooltip(self.use_next, hint.format(venue_name(venue)))
 
     def _show_times(self, now_ms: int) -> None:
         since_ms = self._record.since_ms
@@ -196,7 +193,7 @@ class FeedPanel(Panel):
         self._show_numbers(now_ms)
 
     def _show_numbers(self, now_ms: int) -> None:
-        record, vitals = self._record, self._record.vitals  # what is not known is a dash
+        record, vitals = self._record, self._record.vitals  # an unknown value is a dash
         texts = {
             "Last message": format_age(None if vitals is None else vitals.last_message_ms, now_ms),
             "Last trade": format_age(None if vitals is None else vitals.last_trade_ms, now_ms),
@@ -238,7 +235,7 @@ class FeedPanel(Panel):
     def _connect(self) -> None:
         self._record.changed.connect(self.mark_stale)
         self.try_again.clicked.connect(lambda _checked: self.try_again_requested.emit())
-        self.use_next.clicked.connect(lambda _checked: self._use_next())
+        self.use_next.clicked.connect(self._use_next)
         self.actions_of_panel.wire({ActionId.FEED_COPY: self._copy})
         self.lists.currentChanged.connect(lambda _index: self._show_raw())
         for table in (self.changes_table, self.rejected_table):

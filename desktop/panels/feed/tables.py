@@ -23,7 +23,6 @@ _DOT = 9
 
 
 def changes_model(theme: Theme, now_ms: Callable[[], int], parent: QObject) -> RowsModel[Line]:
-    """When, and what happened."""
 
     def dot(line: Line) -> QIcon:
         _at_ms, state, _sentence = line
@@ -42,7 +41,7 @@ def changes_model(theme: Theme, now_ms: Callable[[], int], parent: QObject) -> R
 
 
 def rejected_model(now_ms: Callable[[], int], parent: QObject) -> RowsModel[RejectedMessage]:
-    """When, and why it was not believed; what it was is shown beside the list."""
+    """Time and reason of each rejection; the message itself is shown beside the list."""
 
     def why(message: RejectedMessage) -> str:
         return message.reason.capitalize()
@@ -86,7 +85,6 @@ class SentenceTable(QTableView):
 
 
 def feed_table(model: QAbstractTableModel, name: str) -> SentenceTable:
-    """A list of rows with a time before each."""
     table = SentenceTable()
     table.setModel(model)
     style_table(table, name)
@@ -104,7 +102,7 @@ def feed_table(model: QAbstractTableModel, name: str) -> SentenceTable:
     follow_interface_size(table, space)
     header = table.horizontalHeader()
     header.hide()  # a time and a sentence explain themselves, and the room is scarce
-    header.setResizeContentsPrecision(0)  # what is in view
+    header.setResizeContentsPrecision(0)  # the visible rows
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
     return table

@@ -22,17 +22,16 @@ _STATES = {
     FeedState.FAILED: (QT_TRANSLATE_NOOP("Panels", "Failed"), QT_TRANSLATE_NOOP("Panels", "failed")),
     None: (QT_TRANSLATE_NOOP("Panels", "No feed yet"), QT_TRANSLATE_NOOP("Panels", "no feed yet")),
 }
-"""Alone, and within a sentence: not every language tells the two apart by their first letter."""
+"""Words on their own and within a sentence: not every language differs only in the first letter."""
 
 HEALTHY_STATES = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
-"""In which candles arrive as expected."""
+"""States in which candles arrive as expected."""
 
 Line = tuple[int, FeedState | None, str]
-"""When, the state that began then (None: what happened without changing it), and the sentence."""
+"""When, the state that began then (None: an event without a new state), and the sentence."""
 
 
 def state_colour(state: FeedState | None, palette: Palette) -> QColor:
-    """The colour of the dot beside the state's word."""
     colours = {
         None: palette.muted_text,
         FeedState.LIVE: palette.good,

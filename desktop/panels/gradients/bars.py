@@ -29,7 +29,7 @@ _TICK_ROOM = 1.6
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row. `newest` is a thin mark beside the bar's value. is_marked: something is wrong with it."""
+    """One row. `newest` is a thin mark beside the bar's value. is_marked: it has a fault."""
 
     title: str
     value: float | None
@@ -47,7 +47,6 @@ class BarList(QWidget):
         self._theme = theme
         self._is_log = is_log
         self.bars: tuple[Bar, ...] = ()
-        """What is shown."""
         self._low, self._high = 0.0, 1.0
         self._hovered: int | None = None
         self.setFont(tabular(self.font()))
@@ -172,14 +171,14 @@ class BarList(QWidget):
         return float(max(low, high - _MOST_DECADES)), float(high)
 
     def _share(self, value: float | None) -> float | None:
-        """Of the bar's room; None for nothing to draw. On a logarithmic scale, 0 has no length."""
+        """The share of the bar's full length; None for nothing to draw. On a logarithmic scale, 0 has no length."""
         if value is None or not math.isfinite(value) or (self._is_log and value <= 0.0):
             return None
         place = math.log10(value) if self._is_log else value
         return min(max((place - self._low) / (self._high - self._low), 0.0), 1.0)
 
     def _columns(self) -> tuple[int, int]:
-        """Where bars begin and end."""
+        """Left and right end of the bars' column."""
         metrics = self.fontMetrics()
         names = max((metrics.horizontalAdvance(bar.title) for bar in self.bars), default=0)
         texts = max((metrics.horizontalAdvance(bar.text) for bar in self.bars), default=0)

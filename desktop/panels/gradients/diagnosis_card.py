@@ -11,14 +11,15 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButt
 
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
 from core.settings.tree import Settings
-from desktop.dialogs.setting_words import effect, is_at_once, setting, title, with_change
+from core.settings.when_applied import is_at_once
+from desktop.dialogs.setting_texts import effect, setting, title, with_change
 from desktop.panels.gradients.layer_names import with_titles
 from desktop.ui.formatting import format_count, format_significant
 from desktop.ui.icons import icon, put_icon, tabular
 from desktop.ui.inputs import readable_decimal
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import colour_text, mute, set_text
-from desktop.ui.plain_text import Label, paragraphs, with_whole_figures
+from desktop.ui.plain_text import Label, set_tooltip, with_whole_figures
 from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Theme, with_alpha
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -54,17 +55,17 @@ _TALL = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """What the button did, and what undoes it."""
+    """A change made by the button, and its undoing."""
 
     change: SettingChange
     undo: SettingChange
     essence: tuple[Disease, SettingChange | None]
-    """Of the verdict that asked for it."""
+    """The essence of the verdict that proposed the change."""
 
 
 class DiagnosisCard(QWidget):
-    """`change_requested` carries a SettingChange: the verdict's, or the one that takes it back. `recovery_requested`
-    carries the DivergenceRecovery of a diverged model."""
+    """`change_requested` carries a SettingChange: the verdict's, or its undoing. `recovery_requested` carries the
+    DivergenceRecovery of a diverged model."""
 
     change_requested = Signal(object)
     recovery_requested = Signal(object)
@@ -86,22 +87,23 @@ class DiagnosisCard(QWidget):
         theme.follow(self, lambda _palette: self._refresh())
 
     def show_diagnosis(self, diagnosis: Diagnosis | None) -> None:
-        """Show a verdict, None before the first. Undo stays until another one comes: the change itself makes it too
-        early to say for a while, and the same verdict says nothing new."""
-        if diagnosis is None or not self._is_still_about(diagnosis):
-            self._applied = None
+        """Show a verdict, None before the first. Undo stays until a different one: after a change there is no verdict
+        for a while, and an equal one is nothing new."""
+        if self._applied is not None and (diagnosis is None or diagnosis.disease is not Disease.UNKNOWN):
+            is_same = diagnosis is not None and _essence(diagnosis) == self._applied.essence
+            self._applied = self._applied if is_same else None
         self._diagnosis = diagnosis
         self._refresh()
 
     def show_settings(self, settings: Settings) -> None:
-        """The settings as they are now: they say what the button would do."""
+        """Set the current settings, which determine the button's effect."""
         if settings.training.learning_rate != self._settings.training.learning_rate:
-            self._rate_in_force = None  # setting the rate undoes what rollbacks made of it
+            self._rate_in_force = None  # setting the rate replaces the rollbacks' lower one
         self._settings = settings
         self._refresh()
 
     def show_rate_in_force(self, learning_rate: float | None) -> None:
-        """The rate that the trainer goes by: lower than the set one after a rollback. None where none is known."""
+        """The trainer's current rate: lower than the set one after a rollback. None if unknown."""
         if learning_rate != self._rate_in_force:
             self._rate_in_force = learning_rate
             self._refresh()
@@ -134,14 +136,13 @@ class DiagnosisCard(QWidget):
         headline = word(disease)
         set_text(self.headline, headline[:1].upper() + headline[1:])
         colour_text(self.headline, self._theme.palette.text if disease in _FINE else self._colour())
-        set_text(
-            self.step, "" if diagnosis is None else translate("Panels", "step {0}").format(format_count(diagnosis.step))
-        )
-        evidence = translate("Panels", "The first diagnosis appears after enough steps.")
-        set_text(self.evidence, evidence if diagnosis is None else with_titles(diagnosis.evidence))
-        set_text(self.advice, "" if diagnosis is None else with_titles(diagnosis.advice))
-        for label in (self.step, self.evidence, self.advice):
-            label.setVisible(bool(label.text()))
+        step, evidence, advice = "", translate("Panels", "The first diagnosis appears after enough steps."), ""
+        if diagnosis is not None:
+            step = translate("Panels", "step {0}").format(format_count(diagnosis.step))
+            evidence, advice = with_titles(diagnosis.evidence), with_titles(diagnosis.advice)
+        for label, text in ((self.step, step), (self.evidence, evidence), (self.advice, advice)):
+            set_text(label, text)
+            label.setVisible(bool(text))
         self._refresh_buttons(diagnosis)
         self.update()
 
@@ -163,18 +164,17 @@ class DiagnosisCard(QWidget):
             self._offer(recovery_text(diagnosis.recovery), diagnosis.advice, is_possible=True)
         elif applied is not None:
             set_text(self.note, _done_text(applied.change))
-            self.undo_button.setToolTip(paragraphs(self._phrase(applied.undo)))
+            set_tooltip(self.undo_button, self._phrase(applied.undo))
         elif change is None:
             set_text(self.note, "")
-            self._offer(
-                translate("Panels", _NO_CHANGE), "" if diagnosis is None else diagnosis.advice, is_possible=False
-            )
+            advice = "" if diagnosis is None else diagnosis.advice
+            self._offer(translate("Panels", _NO_CHANGE), advice, is_possible=False)
         else:
             self._offer_change(change)
         self.note.setVisible(bool(self.note.text()))
 
     def _offer_change(self, change: SettingChange) -> None:
-        """Say what the button would do and when it takes effect, or why it cannot."""
+        """Show the button's effect and when it begins, or why it is disabled."""
         try:
             changed = with_change(self._settings, change)
         except ValueError as error:
@@ -190,19 +190,18 @@ class DiagnosisCard(QWidget):
         if not is_at_once(change.group, change.name):
             when = translate("Panels", "It will take effect {0}.").format(effect(change.group, change.name))
         set_text(self.note, when)
-        self._offer(
-            self._phrase(change), when or translate("Panels", "It takes effect at the next step."), is_possible=True
-        )
+        tooltip = when or translate("Panels", "It takes effect at the next step.")
+        self._offer(self._phrase(change), tooltip, is_possible=True)
 
     def _offer(self, text: str, tooltip: str, *, is_possible: bool) -> None:
         set_text(self.apply_button, text)
-        self.apply_button.setToolTip(paragraphs(tooltip))
+        set_tooltip(self.apply_button, tooltip)
         if not is_possible:
             self._move_focus_from(self.apply_button)
         self.apply_button.setEnabled(is_possible)
 
     def _move_focus_from(self, button: QWidget) -> None:
-        """Qt gives the keys of a button that goes to the next widget, and scrolls there: away from the verdict."""
+        """Qt would move the focus of a hidden button to the next widget, and scroll there, away from the verdict."""
         if button.hasFocus():
             can_undo = button is not self.undo_button and not self.undo_button.isHidden()
             (self.undo_button if can_undo else self).setFocus(Qt.FocusReason.OtherFocusReason)
@@ -229,14 +228,8 @@ class DiagnosisCard(QWidget):
         self.change_requested.emit(change)
         self._refresh()
 
-    def _is_still_about(self, diagnosis: Diagnosis) -> bool:
-        """Whether a verdict says no more than the one that asked for the applied change."""
-        if self._applied is None or diagnosis.disease is Disease.UNKNOWN:
-            return True
-        return _essence(diagnosis) == self._applied.essence
-
     def _in_force(self, change: SettingChange) -> float | int | str | None:
-        """What holds now of the setting that a change is about: what it replaces, and what Undo brings back."""
+        """The current value of a change's setting: the change replaces it, and Undo restores it."""
         if (change.group, change.name) == _RATE and self._rate_in_force is not None:
             return self._rate_in_force
         return setting(self._settings, change.group, change.name)
@@ -245,10 +238,10 @@ class DiagnosisCard(QWidget):
         """``Halve the learning rate to 0.00005``; ``Set the activation to silu, from the next start``."""
         name = title(change.name)
         sentence = translate("Panels", _sentence(self._in_force(change), change.value))
-        said = sentence.format(name[:1].lower() + name[1:], _value_text(change.value))
+        text = sentence.format(name[:1].lower() + name[1:], _value_text(change.value))
         if is_at_once(change.group, change.name):
-            return said
-        return translate("Panels", "{0}, from the next start").format(said)
+            return text
+        return translate("Panels", "{0}, from the next start").format(text)
 
     def _on_undo(self) -> None:
         applied, self._applied = self._applied, None
@@ -270,12 +263,12 @@ class DiagnosisCard(QWidget):
 
 
 def _essence(diagnosis: Diagnosis) -> tuple[Disease, SettingChange | None]:
-    """Two verdicts that agree in this say the same, on newer numbers."""
+    """The part of a verdict that differs only if its message does, not its numbers."""
     return diagnosis.disease, diagnosis.change
 
 
 def recovery_text(way: DivergenceRecovery) -> str:
-    """What the one button against a diverged model says."""
+    """The text of the button against a diverged model."""
     if way.checkpoint_id is not None:
         return translate("Panels", "Go back to step {0}").format(format_count(way.checkpoint_step or 0))
     return translate("Panels", "Lower the learning rate")
@@ -300,9 +293,8 @@ def _done_text(change: SettingChange) -> str:
     name, value = title(change.name), _value_text(change.value)
     if is_at_once(change.group, change.name):
         return translate("Panels", "{0} set to {1}.").format(name, value)
-    return translate("Panels", "{0} {1} is stored. It takes effect {2}.").format(
-        name, value, effect(change.group, change.name)
-    )
+    stored = translate("Panels", "{0} {1} is stored. It takes effect {2}.")
+    return stored.format(name, value, effect(change.group, change.name))
 
 
 def _is_same(one: object, other: object) -> bool:
@@ -312,7 +304,7 @@ def _is_same(one: object, other: object) -> bool:
 
 
 class WrappingButton(QPushButton):
-    """As high as its text needs at the width that it gets; never wider than the text on one line."""
+    """A button as high as its text needs at its width, and never wider than the text on one line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -351,7 +343,7 @@ class WrappingButton(QPushButton):
         return with_whole_figures(self.text())
 
     def _padding(self) -> QSize:
-        """What the style puts around one line."""
+        """The style's margins around one line."""
         metrics = self.fontMetrics()
         line = QSize(metrics.horizontalAdvance(self.text()), metrics.height())
         around = super().sizeHint() - line

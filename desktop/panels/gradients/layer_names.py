@@ -28,7 +28,7 @@ _TIGHT = (
 
 
 def layer_title(name: str) -> str:
-    """``blocks.0.attention.project_in`` as ``Block 1 attention in``. A name of another make keeps its own words."""
+    """``blocks.0.attention.project_in`` as ``Block 1 attention in``. Other names keep their own words."""
     pieces = name.split(".")
     if len(pieces) > 2 and pieces[0] == "blocks" and pieces[1].isdigit():
         inside = ".".join(pieces[2:])

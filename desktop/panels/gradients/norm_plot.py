@@ -14,8 +14,9 @@ from desktop.state.step_history import StepHistory
 from desktop.ui.formatting import format_count, format_significant
 from desktop.ui.icons import tabular
 from desktop.ui.panel_base import mute
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.plots import (
+    SMOOTHING_STEPS,
     FloatArray,
     LogAxis,
     add_curve,
@@ -36,13 +37,12 @@ _MARGIN = 0.08
 _RUG = 0.05
 _LOW_TAIL = 0.005
 _LEAST_HEIGHT = 108
-_SMOOTHING_STEPS = 25
 _RAW_ALPHA = 80
 _AXIS_ROOM = 60
 
 
 class _PointedPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
-    """Says where the mouse is. The wheel belongs to the panel that it lies in."""
+    """Reports the mouse position. The wheel scrolls the panel around it."""
 
     pointed_at = Signal(object)
     """The mouse's x among the steps; None when it has left."""
@@ -116,7 +116,7 @@ class NormPlot(QWidget):
         self.readout = _Readout(theme, self.plot)
         stacked(self, self.legend, self.plot, stretched=self.plot, margins=NO_MARGINS, spacing=3)
         self.plot.pointed_at.connect(self._on_pointed_at)
-        theme.follow(self, self._take_colours)
+        theme.follow(self, self._apply_palette)
 
     def show_steps(self, steps: StepHistory) -> None:
         self._steps = steps
@@ -126,7 +126,7 @@ class NormPlot(QWidget):
         self._raw.setData(*thinned(x, before, most))
         for curve, values in ((self._before, before), (self._after, after)):
             # Of logarithms: the geometric mean, which one spike does not lift.
-            curve.setData(*thinned(x, smoothed_mean(values, _SMOOTHING_STEPS), most))
+            curve.setData(*thinned(x, smoothed_mean(values, SMOOTHING_STEPS), most))
         self._threshold.setData(*_corners(x, threshold))
         low, high = self._fit(x, before, after, threshold)
         # Clipped steps: short lines at the foot. Skipped ones: crosses at the top, for they may have no norm.
@@ -136,7 +136,7 @@ class NormPlot(QWidget):
         self._skipped.setData(skipped, np.full(skipped.size, high - _RUG * (high - low)))
         self._show_readout()
 
-    def _take_colours(self, palette: Palette) -> None:
+    def _apply_palette(self, palette: Palette) -> None:
         apply_plot_palette(self.plot, palette)
         after, before = palette.curves[:2]
         threshold, clipped, skipped = palette.muted_text, palette.warning, palette.bad
@@ -158,20 +158,19 @@ class NormPlot(QWidget):
                 )
             )
         )
-        self.legend.setToolTip(
-            paragraphs(
-                translate(
-                    "Panels",
-                    "2-norm of all gradients together, on a logarithmic axis: each step faint, the geometric mean of "
-                    "{0} steps bold.\nWhere only one line is visible, nothing was clipped. A skipped step changed "
-                    "nothing.\nThe threshold limits this norm; in the clip modes value and layer it limits each "
-                    "number and each layer instead.",
-                ).format(_SMOOTHING_STEPS)
-            )
+        set_tooltip(
+            self.legend,
+            translate(
+                "Panels",
+                "2-norm of all gradients together, on a logarithmic axis: each step faint, the geometric mean of "
+                "{0} steps bold.\nWhere only one line is visible, nothing was clipped. A skipped step changed "
+                "nothing.\nThe threshold limits this norm; in the clip modes value and layer it limits each "
+                "number and each layer instead.",
+            ).format(SMOOTHING_STEPS),
         )
 
     def _fit(self, x: FloatArray, *curves: FloatArray) -> tuple[float, float]:
-        """Room for all but the lowest few; a spike is what this curve is for. Returns the range."""
+        """Fit the range to all but the lowest few values; spikes must be visible. Returns the range."""
         if x.size:
             self.plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + 1.0), padding=0.01)
         values = np.concatenate([each[np.isfinite(each)] for each in curves])
@@ -211,7 +210,6 @@ class NormPlot(QWidget):
 
 
 def _lines(steps: StepHistory, index: int) -> list[str]:
-    """What is known of one step, in words."""
     before, after, threshold, ratio = (
         float(steps.column(name)[index]) for name in ("gradient_norm", "norm_after", "clip_norm", "update_ratio")
     )
@@ -233,7 +231,7 @@ def _lines(steps: StepHistory, index: int) -> list[str]:
 
 
 def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The points of a line in steps where it changes, and its ends: a dashed line of 1,000 points is slow."""
+    """A step line's points at changes, and its ends: a dashed line of 1,000 points is slow."""
     if y.size < 3:
         return x, y
     changes = (y[1:] != y[:-1]) & ~(np.isnan(y[1:]) & np.isnan(y[:-1]))

@@ -26,7 +26,7 @@ _TWO_COLUMNS_FROM_CHARACTERS = 90
 
 
 class GradientsPanel(Panel):
-    """One column; two where there is room."""
+    """One column, or two if there is room."""
 
     def __init__(self, state: RunState, theme: Theme, settings: Settings) -> None:
         super().__init__(theme)
@@ -48,7 +48,7 @@ class GradientsPanel(Panel):
 
     @property
     def measured(self) -> Measured:
-        """Made when it is first shown: that takes as long as a sixth of the window."""
+        """Made when first shown, as it takes a sixth of the window's building time."""
         if self._measured is None:
             self._measured = Measured(self.theme)
             self._inside.addWidget(self._measured, 1)

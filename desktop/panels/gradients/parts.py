@@ -1,4 +1,4 @@
-"""The parts of the gradients panel under the curve: the numbers, the layers, and what the loss is made of."""
+"""The parts of the gradients panel under the curve: the numbers, the layers, and the parts of the loss."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from desktop.ui.formatting import MISSING, format_percent, format_significant
 from desktop.ui.icons import tabular
 from desktop.ui.number_grid import NumberGrid
 from desktop.ui.panel_base import mute
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, paragraphs, set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -77,15 +77,12 @@ class LayerSection(QWidget):
         self._title = Label(translate("Panels", "Layers"))
         self._none = Label(translate("Panels", _NO_LAYERS), wraps=True)
         self._title.setFont(tabular(self.font(), bold=True))
-        self._title.setToolTip(
-            paragraphs(
-                translate(
-                    "Panels",
-                    "Median of the newest {0} steps, from the input at the top to the output at the bottom; the "
-                    "vertical mark is the newest step.",
-                ).format(_NEWEST)
-            )
+        meaning = translate(
+            "Panels",
+            "Median of the newest {0} steps, from the input at the top to the output at the bottom; the vertical mark "
+            "is the newest step.",
         )
+        set_tooltip(self._title, meaning.format(_NEWEST))
         mute(self._none)
         top = beside(None, self._title, None, self.measure)
         stacked(self, top, self._none, self.bars, margins=NO_MARGINS, spacing=3)
@@ -98,13 +95,13 @@ class LayerSection(QWidget):
     def show_layers(
         self, names: Sequence[str], values: FloatArray, newest: Sequence[LayerStatistics], marked: frozenset[str]
     ) -> None:
-        """values: of the chosen measure, one for each layer. Names that are not those of these layers are left out."""
+        """values: of the chosen measure, one for each layer. Names of other layers are left out."""
         if len(names) != len(newest):
             names = tuple(translate("Panels", "layer {0}").format(index) for index in range(1, len(newest) + 1))
         meaning = translate("Panels", _MEASURES[self.chosen][1])
         self._none.setVisible(not newest)
         self.measure.setEnabled(bool(newest))
-        self.measure.setToolTip(paragraphs(meaning))
+        set_tooltip(self.measure, meaning)
         self.bars.show_bars(
             [
                 _layer_bar(name, float(value), layer, self.chosen, is_marked=name in marked)
@@ -114,24 +111,19 @@ class LayerSection(QWidget):
 
 
 class PartSection(QWidget):
-    """What the loss is made of: a bar for each quantity that is forecast."""
+    """The parts of the loss: a bar for each forecast quantity."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.bars = BarList(theme, is_log=False)
         title = Label(translate("Panels", "Parts of the loss"))
         title.setFont(tabular(self.font(), bold=True))
-        title.setToolTip(
-            paragraphs(
-                translate("Panels", "Mean of the newest {0} steps. The parts add up to the training loss.").format(
-                    _NEWEST
-                )
-            )
-        )
+        meaning = translate("Panels", "Mean of the newest {0} steps. The parts add up to the training loss.")
+        set_tooltip(title, meaning.format(_NEWEST))
         stacked(self, title, self.bars, margins=NO_MARGINS, spacing=3)
 
     def show_parts(self, parts: FloatArray) -> None:
-        """parts: [quantity], in the order of `Quantity`; empty where none was measured."""
+        """parts: [quantity], in the order of `Quantity`; empty if none was measured."""
         self.setVisible(parts.size == len(Quantity))
         if parts.size != len(Quantity):
             return
@@ -156,27 +148,18 @@ def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *
     lines.append(translate("Panels", "Update / parameter: {0}").format(format_significant(newest.update_ratio)))
     if is_marked:
         lines.append(translate("Panels", "The diagnosis is about this layer."))
-    lines.append(
-        translate("Panels", "Numbers of the newest step; the bar is the median of the newest {0}.").format(_NEWEST)
-    )
-    return Bar(
-        title=layer_title(name),
-        value=value,
-        text=format_significant(value, 2),
-        tooltip="\n".join(lines),
-        newest=getattr(newest, measure),
-        is_marked=is_marked,
-    )
+    of_which = translate("Panels", "Numbers of the newest step; the bar is the median of the newest {0}.")
+    tooltip, text = "\n".join([*lines, of_which.format(_NEWEST)]), format_significant(value, 2)
+    return Bar(layer_title(name), value, text, tooltip, getattr(newest, measure), is_marked)
 
 
 class Measured(QWidget):
-    """One column, or two."""
+    """Norms, numbers, layers and the parts of the loss, in one column or two."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.norms = NormPlot(theme)
         self.numbers = NumberGrid(MEANINGS, _MOST_IN_A_ROW, figure=_NEWEST)
-        """Of the newest steps."""
         self.layers = LayerSection(theme)
         self.parts = PartSection(theme)
         left = stacked(None, self.norms, self.numbers, stretched=self.norms, spacing=8)
@@ -185,6 +168,5 @@ class Measured(QWidget):
         self._columns: QBoxLayout = stacked(self, left, right, stretched=(left, right), margins=NO_MARGINS, spacing=12)
 
     def set_two_columns(self, has_two: bool) -> None:
-        """Two beside each other, or one."""
         directions = QBoxLayout.Direction
         self._columns.setDirection(directions.LeftToRight if has_two else directions.TopToBottom)

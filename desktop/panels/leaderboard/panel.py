@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtWidgets import QComboBox
 
 from core.evaluation.leaderboard import LeaderboardRow, Ranking
 from core.forecast.experts import EXPERTS
-from core.storage.evidence import COMBINATION
+from core.storage.evidence_blocks import COMBINATION
 from desktop.panels.accuracy.words import expert_name
 from desktop.panels.leaderboard.table import Entry, LeaderboardModel, LeaderboardTable
 from desktop.state.leaderboard import LeaderboardRequest
@@ -18,9 +18,10 @@ from desktop.state.training_words import break_sentence
 from desktop.ui.accessible import name_box
 from desktop.ui.colour_choice import MOST_PREVIEWS
 from desktop.ui.formatting import format_count
+from desktop.ui.inputs import set_choices
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, set_text
-from desktop.ui.plain_text import ElidedLabel, paragraphs
+from desktop.ui.plain_text import ElidedLabel, set_tooltip
 from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -41,10 +42,10 @@ _MEANING = QT_TRANSLATE_NOOP(
 
 
 class LeaderboardPanel(Panel):
-    """Read on another thread while it is looked at. A tick asks for the ghosts of a row on the chart."""
+    """The ranking of all experts, read on another thread while visible. Ticking a row shows its ghosts on the chart."""
 
     wanted = Signal(object)
-    """LeaderboardRequest: somebody looks at this now; emitted with every refresh."""
+    """LeaderboardRequest: the ranking that is visible now; emitted with every refresh."""
     ghosts_requested = Signal(object)
     """Names of experts whose ghosts are wanted on the chart, in the order of their colours."""
 
@@ -65,7 +66,6 @@ class LeaderboardPanel(Panel):
 
     @property
     def request(self) -> LeaderboardRequest:
-        """What the user looks at."""
         return LeaderboardRequest(Ranking(self.ranking.currentData()), bool(self.scope.currentData()))
 
     def refresh(self) -> None:
@@ -73,7 +73,7 @@ class LeaderboardPanel(Panel):
         found, trouble = self._state.leaderboard.found, self._state.leaderboard.trouble
         ranked = () if found is None else found.board.rows
         self._rows = rows = () if trouble else ranked or self._unranked()
-        status = self._state.status
+        status = self._state.market_status
         is_unread = found is None and status is not None and status.accuracy.scored > 0
         text = trouble or translate("Panels", _READING if is_unread else _EMPTY)
         self._empty.update_state(
@@ -93,40 +93,40 @@ class LeaderboardPanel(Panel):
         self.mark_stale()
 
     def show_ticks(self, names: tuple[str, ...]) -> None:
-        """These are drawn, as far as the run has them."""
+        """Tick the drawn experts, as far as the run has them."""
         if names != self._ticked:
             self._ticked = names
             self._show_rows()
 
     @Slot()
     def clear_ticks(self) -> None:
-        """Something else is drawn beside the ghosts now."""
-        self._take_ticks(())
+        """Remove all ticks, as other ghosts are drawn now."""
+        self._set_ticks(())
 
     def _tick(self, name: str, is_wanted: bool) -> None:
         kept = self._ticked if len(self._ticked) < MOST_PREVIEWS else self._shown_ticks()
         others = tuple(each for each in kept if each != name)
-        self._take_ticks((*others, name) if is_wanted else others)
+        self._set_ticks((*others, name) if is_wanted else others)
 
-    def _take_ticks(self, names: tuple[str, ...]) -> None:
+    def _set_ticks(self, names: tuple[str, ...]) -> None:
         if names != self._ticked:
             self.show_ticks(names)
             self.ghosts_requested.emit(names)
 
     def _shown_ticks(self) -> list[str]:
-        """Those of forecasters of other runs stay while there is room for them."""
+        """The ticked forecasters that have a row."""
         names = {row.name for row in self._rows}
         return [each for each in self._ticked if each in names]
 
     def _unranked(self) -> tuple[LeaderboardRow, ...]:
-        """Before the first scores: whose ghosts can be drawn, challengers first."""
+        """The forecasters whose ghosts can be drawn before the first scores, challengers first."""
         made = self._state.forecast
         if made is None or made.experts is None:
             return ()
         return tuple(map(LeaderboardRow, (COMBINATION, *sorted(made.experts.names, key=EXPERTS.__contains__))))
 
     def _show_rows(self) -> None:
-        """While the mouse is over the rows they stay where they are, so that none moves away from a click."""
+        """Rows under the mouse stay in place, so that none moves away from a click."""
         rows: Sequence[LeaderboardRow] = self._rows
         if self.table.viewport().underMouse():
             places = {entry.row.name: place for place, entry in enumerate(self.model.rows)}
@@ -152,37 +152,27 @@ class LeaderboardPanel(Panel):
         return ""
 
     def _offer_markets(self, count: int) -> None:
-        """What is chosen stays chosen."""
-        texts = [translate("Panels", "This market")]
+        choices = {translate("Panels", "This market"): False}
         if count > 1:
-            texts.append(translate("Panels", "All {0} markets as one").format(format_count(count)))
-        if [self.scope.itemText(place) for place in range(self.scope.count())] == texts:
-            return
-        with QSignalBlocker(self.scope):
-            chosen = self.scope.currentIndex()
-            self.scope.clear()
-            for of_all, text in enumerate(texts):
-                self.scope.addItem(text, bool(of_all))
-            self.scope.setCurrentIndex(max(min(chosen, len(texts) - 1), 0))
+            choices[translate("Panels", "All {0} markets as one").format(format_count(count))] = True
+        set_choices(self.scope, choices)
 
     def _build(self) -> None:
         for ranking, text in _RANKINGS.items():
             self.ranking.addItem(translate("Panels", text), ranking.value)
         name_box(self.ranking, translate("Panels", "Rank by"))
-        self.ranking.setToolTip(
-            paragraphs(translate("Panels", "What ranks: close and range in equal parts, or one of them."))
-        )
+        set_tooltip(self.ranking, translate("Panels", "Ranks by close and range in equal parts, or by one of them."))
         self._offer_markets(1)
         name_box(self.scope, translate("Panels", "Ranked markets"))
         self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self._headline.setToolTip(paragraphs(translate("Panels", _MEANING)))
+        set_tooltip(self._headline, translate("Panels", _MEANING))
         scale_text(self._headline, 1.0, bold=True)
         top = beside(None, self.ranking, self.scope, self._headline, stretched=self._headline, spacing=6)
         stacked(self, top, self.table, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
 
 
 def _headline(rows: Sequence[LeaderboardRow]) -> str:
-    """Who leads, and how sure that is."""
+    """The leader, and how sure its lead is."""
     leader, *others = (row for row in rows if row.rank is not None)
     name = expert_name(leader.name)
     if all(row.is_indistinguishable is None for row in others):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionView
 
 from core.domain.events import Estimate
 from core.evaluation.leaderboard import LeaderboardRow
-from core.evaluation.report.words import floored_percent
+from core.evaluation.report.figures import floored_percent
 from desktop.panels.accuracy.words import expert_name, measured, points, value_of
 from desktop.ui.colour_choice import preview_colour
 from desktop.ui.formatting import MISSING, format_count, format_number, format_time
@@ -27,7 +27,7 @@ _CHECK = Qt.ItemDataRole.CheckStateRole
 
 
 class Column(NamedColumn):
-    """From the left."""
+    """The columns of the table, from the left."""
 
     GHOSTS = "Ghosts", "Draws its ghosts beside the combination's. Click or Space: switch", lambda entry: "", RIGHT
     RANK = (
@@ -92,7 +92,7 @@ class Column(NamedColumn):
 
     @property
     def meaning(self) -> str:
-        """After the title, which may be cut."""
+        """The meaning after the title, which may be cut in the header."""
         return f"{self.title}\n{super().meaning}"
 
 
@@ -110,14 +110,14 @@ BY_IMPORTANCE = (
     Column.ANSWERED,
     Column.SINCE,
 )
-"""Where there is no room for all columns, the last ones go; a row's tooltip has all of them."""
+"""Without room for all columns, the last ones are hidden; a row's tooltip has all of them."""
 _ESTIMATES = {
     Column.CLOSE: attrgetter("row.close"),
     Column.RANGE: attrgetter("row.range"),
     Column.BAND: attrgetter("row.coverage_90"),
     Column.DIRECTION: attrgetter("row.direction"),
 }
-"""Of the columns that show a number with its interval."""
+"""The estimate behind each column that shows a number with its interval."""
 
 
 def in_sentences(entry: Entry) -> str:
@@ -203,7 +203,7 @@ class LeaderboardModel(RowsModel[Entry]):
         return None
 
     def _box(self, entry: Entry) -> QIcon:
-        """Ticked in the colour of the ghosts; faint where it cannot be changed."""
+        """A check box in the colour of the ghosts; faint if it cannot be changed."""
         palette = self._theme.palette
         colour = palette.muted_text if entry.why_not else palette.text
         if entry.colour is not None:
@@ -225,7 +225,7 @@ class _TickCell(QStyledItemDelegate):
 
 
 class LeaderboardTable(QTableView):
-    """Numbers are as wide as they come; the least important columns go where there is no room. Space ticks a row."""
+    """Columns are as wide as their numbers; the least important ones are hidden without room. Space ticks a row."""
 
     def __init__(self, model: LeaderboardModel) -> None:
         super().__init__()
@@ -264,7 +264,7 @@ class LeaderboardTable(QTableView):
         self.model().setData(tick, wanted, Qt.ItemDataRole.CheckStateRole)
 
     def fit_columns(self) -> None:
-        """Show as many columns as there is room for; that of answers only where a row has them."""
+        """Show as many columns as there is room for; the column of answers only if a row has them."""
         room = self.viewport().width()
         shown: dict[Column, int] = {}
         has_answers = any(entry.row.answered is not None for entry in self._model.rows)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QToolButton, QWi
 from core.domain.candle import SIMULATED_VENUE
 from core.domain.venue_names import venue_name
 from core.market.symbols import SymbolIndex, SymbolList
-from desktop.dialogs.market import EXCHANGES, INTERVALS
+from desktop.dialogs.usual_markets import EXCHANGES, INTERVALS
 from desktop.ui.accessible import name_box
 from desktop.ui.icons import put_icon
 from desktop.ui.stacks import NO_MARGINS, beside
@@ -21,12 +21,12 @@ from desktop.ui.translation import translate
 VENUES = (*EXCHANGES, SIMULATED_VENUE)
 _SHOWN_MATCHES = 50
 _SIMULATED = tuple(f"SIM-{seed}" for seed in range(1, 201))
-"""Of more than anybody could watch: each seed is a market."""
+"""Simulated markets on offer, one for each seed; nobody could watch more."""
 
 
 class MarketAdder(QWidget):
-    """`chosen` carries exchange, symbol and interval; `symbols_wanted` an exchange whose list would help;
-    `hint_changed` a hint for the user."""
+    """`chosen` carries exchange, symbol and interval; `symbols_wanted` an exchange whose list is needed; `hint_changed`
+    a hint for the user."""
 
     chosen = Signal(str, str, str)
     symbols_wanted = Signal(str)
@@ -61,8 +61,8 @@ class MarketAdder(QWidget):
             if self.venue.findData(venue) < 0:
                 self.venue.addItem(venue_name(venue), venue)
 
-    def take_symbols(self, listed: SymbolList) -> None:
-        """The markets of an exchange have come."""
+    def set_symbols(self, listed: SymbolList) -> None:
+        """Search these markets of an exchange."""
         if self._known.get(listed.venue) == listed.symbols:
             return
         self._known[listed.venue] = listed.symbols
@@ -72,8 +72,8 @@ class MarketAdder(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.search and isinstance(event, QFocusEvent) and event.gotFocus():
-            was_gone = event.reason() is not Qt.FocusReason.PopupFocusReason
-            if was_gone:
+            was_elsewhere = event.reason() is not Qt.FocusReason.PopupFocusReason
+            if was_elsewhere:
                 self._request()
         return False
 
@@ -104,7 +104,7 @@ class MarketAdder(QWidget):
         self._completer.setWidget(self.search)
 
     def _request(self) -> None:
-        """Have the chosen exchange's list; simulated markets have none to fetch."""
+        """Request the chosen exchange's list; simulated markets have none to fetch."""
         if self.venue_id != SIMULATED_VENUE:
             self.symbols_wanted.emit(self.venue_id)
 
@@ -138,12 +138,12 @@ class MarketAdder(QWidget):
         return words.format(venue_name(self.venue_id), text.strip().upper())
 
     def _on_return(self) -> None:
-        """While the matches are open the completer gets the key too, and says which one is marked."""
+        """While the matches are open the completer gets the key too, and reports the marked one."""
         if not self._completer.popup().isVisible():
             self._add_typed()
 
     def _add_typed(self) -> None:
-        """Without a selected match: the best one, or the typed text if the exchange's list is missing."""
+        """Add the best match, or the typed text if the exchange's list is missing."""
         text = self.search.text().strip().upper()
         index = self._indexes.get(self.venue_id)
         if not text:
@@ -163,7 +163,7 @@ class MarketAdder(QWidget):
 
 
 def _chosen(text: str, found: Sequence[str]) -> str | None:
-    """What Enter adds of the matches, the best first: of a symbol that is typed with its quote only that one."""
+    """The match that Enter adds: the best one; if a quote was typed, only that very symbol."""
     has_quote = bool(text.partition("/")[2].strip())
     if not found or (has_quote and found[0].upper() != text.strip().upper()):
         return None

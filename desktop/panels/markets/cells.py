@@ -17,16 +17,15 @@ from desktop.ui.theme import Palette, Theme, mixed
 DOT_PX, BAR_PX, PADDING_PX, CELL_MARGIN_PX = 8, 3, 5, 10
 SWITCH_PX = (26, 14)
 Lines = tuple[tuple[str, QColor], tuple[str, QColor]]
-"""The texts of a cell's two lines, and their colours where the row is not selected."""
+"""The texts of a cell's two lines, and their colours unless the row is selected."""
 
 
 def small(font: QFont) -> QFont:
-    """Of a cell's second line."""
+    """The font of a cell's second line."""
     return tabular(font, scale=0.87)
 
 
 def draw_dot(painter: QPainter, left: float, middle: float, colour: QColor, ring: QColor | None) -> None:
-    """A disc in the colour of a state."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen if ring is None else QPen(ring, 1.5))
     painter.setBrush(colour)
@@ -89,7 +88,7 @@ class NumberCell(PaintedCell):
 
 
 def price_lines(row: Row, palette: Palette, *, with_change: bool) -> Lines:
-    """The last price; below it how far to believe it. with_change: where it is good, its change instead."""
+    """The last price; below it its reliability. with_change: the change instead, if the price is good."""
     price = row.price_text, palette.muted_text if row.is_uncertain else palette.text
     if with_change and row.is_usual and row.change is not None:
         return price, (row.change_text, change_colour(row, palette))
@@ -110,7 +109,7 @@ def worth_lines(row: Row, palette: Palette, *, is_of_model: bool) -> Lines:
 
 
 class SwitchCell(PaintedCell):
-    """A switch; fainter where it is not in effect now."""
+    """A switch; fainter while it is not in effect."""
 
     def draw(self, painter: QPainter, place: QRect, row: Row, *, is_selected: bool) -> None:
         palette = self.theme.palette
@@ -132,7 +131,7 @@ class SwitchCell(PaintedCell):
 
 
 class FeedCell(PaintedCell):
-    """What the feed does; below it, in trouble, its sentence, shortened."""
+    """The feed's state; if it is in trouble, also its message below, shortened."""
 
     def draw(self, painter: QPainter, place: QRect, row: Row, *, is_selected: bool) -> None:
         left, ring = place.left() + PADDING_PX, self.theme.palette.inverse_text if is_selected else None

@@ -27,9 +27,7 @@ def _spoken_chart(row: Row) -> str:
         return translate("Panels", "{0} candles, {1} ghosts").format(
             len(row.known.candles), len(row.known.forecast.ghosts)
         )
-    if not row.closes:
-        return translate("Panels", "no prices for the last day")
-    return translate("Panels", "{0} in 24 hours").format(row.change_text)
+    return translate("Panels", "no candles")
 
 
 def _spoken_worth(words: str, estimate: Estimate | None) -> str:
@@ -38,7 +36,7 @@ def _spoken_worth(words: str, estimate: Estimate | None) -> str:
 
 
 class Column(NamedColumn):
-    """Of the table, from the left."""
+    """The columns of the table, from the left."""
 
     MARKET = (
         "Market",
@@ -49,8 +47,7 @@ class Column(NamedColumn):
     )
     CHART = (
         "Chart",
-        "Markets of the run: the newest candles, and the ghosts with their 90 % band. Others: the closes of the last "
-        "24 hours; the faint line is the price a day ago",
+        "Markets of the run: the newest candles, and the ghosts with their 90 % band",
         lambda row: "",
         LEFT,
         _spoken_chart,
@@ -64,8 +61,7 @@ class Column(NamedColumn):
     )
     CHANGE = (
         "Change",
-        "Price change over the last 24 hours, accurate to 15 minutes; to 30 or 60 where the exchange has no shorter "
-        "candles",
+        "Price change over the last 24 hours, as the exchange gives it",
         lambda row: row.change_text,
         RIGHT,
         lambda row: translate("Panels", "change {0}").format(row.change_text),
@@ -103,7 +99,7 @@ class Column(NamedColumn):
 
 
 def texts_below(row: Row) -> dict[Column, tuple[str, ...]]:
-    """What the second line of a cell may be."""
+    """The possible second lines of each column's cell."""
     return {
         Column.MARKET: (row.where,),
         Column.LAST: (row.state_words, row.change_text),
@@ -187,9 +183,9 @@ class MarketsModel(RowsModel[Row]):
 
 
 def _facts(row: Row) -> tuple[object, ...]:
-    """What each cell is painted from, in the order of the columns."""
+    """The data that each cell is painted from, in the order of the columns."""
     known, standing = row.known, row.standing
-    chart = (known.candles, known.forming, known.forecast, None if known.newest else row.closes, row.is_uncertain)
+    chart = (known.candles, known.forming, known.forecast, row.is_uncertain)
     return (
         (standing.state, row.feed, row.is_on_chart),
         chart,

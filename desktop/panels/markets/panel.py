@@ -31,14 +31,14 @@ _CHANGES_KEPT = 50
 _MESSAGE_SHOWN_MS = 8_000
 _MINUTE_S = 60
 _ROWS_AT_ONCE = 5
-"""With the news of a close each takes half a millisecond and a repaint, and the chart has the same news in that frame:
-fifty at once would be seen as a halt."""
+"""At a close each row costs half a millisecond and a repaint, and the chart is redrawn in the same frame: fifty at once
+would be seen as a halt."""
 _EMPTY = QT_TRANSLATE_NOOP("Panels", "There are no markets yet.\nType a few letters of a symbol below and press Enter.")
 
 
 class MarketsPanel(Panel):
-    """`market_requested` carries a Market for the chart, `markets_changed` the list as it is to be kept,
-    `prices_wanted` whether prices are to be asked for now."""
+    """`market_requested` carries a Market for the chart, `markets_changed` the list to be stored, `prices_wanted`
+    whether prices are needed now."""
 
     market_requested = Signal(object)
     markets_changed = Signal(object)
@@ -52,14 +52,14 @@ class MarketsPanel(Panel):
         self._watched: dict[Market, WatchedMarket] = {}
         self._former: deque[Watchlist] = deque(maxlen=_CHANGES_KEPT)
         self._changed: dict[Market, None] = {}
-        """Those whose rows are out of date, the longest first, while `_is_all_stale` is false."""
+        """Markets with outdated rows, the oldest change first, while `_is_all_stale` is false."""
         self._is_all_stale = True
         self._is_tick_put_off = False
         self._message = self._search_message = ""
         self._message_until_ms = 0
         self._is_seen = self._is_needed = False
         self.wants_prices = False
-        """Only where somebody looks or an alert waits for them, and the chart shows an exchange's market."""
+        """True only if the panel is seen or an alert needs prices, and the chart shows an exchange's market."""
         self._window: QWidget | None = None
         self.model = MarketsModel(self)
         self.table = MarketsTable(self.model, theme)
@@ -79,28 +79,27 @@ class MarketsPanel(Panel):
         self._update_wanted()
 
     def show_markets(self, markets: Watchlist) -> None:
-        """The list as the settings have it."""
         if _entries(markets) == _entries(self._list):
             return
         self._watched = {each.market: each for each in markets}
-        self._quotes.keep_only({(each.venue, each.symbol) for each in markets})
+        self._quotes.forget_others({(each.venue, each.symbol) for each in markets})
         self._known.set_list(self._watched)
         self.adder.offer_venues([each.venue for each in markets if not each.market.is_simulated])
         self.refresh()
 
     def show_symbols(self, listed: SymbolList) -> None:
         """The markets of an exchange, for the search."""
-        self.adder.take_symbols(listed)
+        self.adder.set_symbols(listed)
         age = format_age(listed.fetched_at_ms, self._clock.now_ms())
         text = translate("Panels", "{0} markets of {1}, updated {2}.")
         self._show_search_message(text.format(format_count(len(listed.symbols)), venue_name(listed.venue), age))
 
     def show_fetching(self, venue: str) -> None:
-        """The markets of an exchange are on their way."""
+        """Show that the markets of an exchange are being requested."""
         self._show_search_message(translate("Panels", "Loading the markets of {0}…").format(venue_name(venue)))
 
     def show_no_symbols(self, venue: str, sentence: str) -> None:
-        """They cannot be had now."""
+        """Show that the exchange's markets are not available now."""
         advice = translate("Panels", "You can also type a full symbol, such as BTC/USDT.")
         self._show_search_message(f"{sentence} {advice}")
 
@@ -119,8 +118,7 @@ class MarketsPanel(Panel):
         super().mark_stale()
 
     def refresh_if_seen(self) -> None:
-        """Where single markets have changed, only their rows are made again, some at a time; they find their order with
-        the next second."""
+        """Refresh only the rows that changed, a few per call; sorting happens with the next second."""
         if not self.is_stale or not self.is_on_screen or self._is_all_stale:
             super().refresh_if_seen()
             return
@@ -140,7 +138,7 @@ class MarketsPanel(Panel):
         self._update_actions()
 
     def tick(self) -> None:
-        """All rows get their ages and their order. After a close of many markets with the next second."""
+        """Update the age and order of all rows. When many markets close at once, this waits for the next second."""
         self._is_tick_put_off = len(self._changed) > _ROWS_AT_ONCE and not self._is_tick_put_off
         if not self._is_tick_put_off:
             self.refresh()
@@ -178,7 +176,7 @@ class MarketsPanel(Panel):
         return self._reader.row(market, self._watched.get(market), is_polled=self.wants_prices)
 
     def _on_price(self) -> None:
-        """At once, as the chart has it, so that no picture shows two last prices; one row costs a quarter of a
+        """Update the row at once, like the chart, so that no frame shows two last prices; one row costs a quarter of a
         millisecond."""
         if not self.is_on_screen:
             self.mark_stale()
@@ -198,7 +196,7 @@ class MarketsPanel(Panel):
             self.mark_stale()
 
     def _show_note(self) -> None:
-        """The last action, then the state of a search, then a problem. The rows get the room of an empty one."""
+        """Show the last action, else the state of a search, else a problem. An empty note is hidden."""
         is_new = self._clock.now_ms() < self._message_until_ms
         message = self._message if is_new else ""
         search = self._search_message if is_new or self.adder.search.text() else ""
@@ -248,7 +246,7 @@ class MarketsPanel(Panel):
             return
         self.adder.search.clear()
         self.filter.box.clear()
-        self.keep(markets)
+        self.change_list(markets)
         self._select(market.market)
         self._show_message(translate("Panels", "Added {0} ({1}).").format(market.symbol, venue_name(venue)))
 
@@ -257,7 +255,7 @@ class MarketsPanel(Panel):
         watched = None if market is None else self._watched.get(market)
         if watched is None:
             return
-        self.keep(without(self._list, watched))
+        self.change_list(without(self._list, watched))
         if self.model.rows:
             self._select(self.model.rows[min(number, len(self.model.rows) - 1)].market)
         undo = self.actions_of_panel[ActionId.WATCH_UNDO].shortcut().toString()
@@ -265,16 +263,16 @@ class MarketsPanel(Panel):
         self._show_message(text.format(watched.symbol, venue_name(watched.venue), undo))
 
     def _move(self, row: int, place: int) -> None:
-        """Within the list: markets that only the run has stay above it."""
+        """Move a row within the list: markets that only the run has stay above it."""
         markets, place_in_list = self._list, row - self._above
         if self.table.can_be_moved and 0 <= place_in_list < len(markets):
             market = markets[place_in_list]
-            self.keep(moved(markets, market, place - self._above))
+            self.change_list(moved(markets, market, place - self._above))
             self._select(market.market)
 
     @property
     def _above(self) -> int:
-        """How many rows there are above those of the list."""
+        """The number of rows above the list's."""
         return len(self.model.rows) - len(self._watched)
 
     def _move_by(self, step: int) -> None:
@@ -282,7 +280,7 @@ class MarketsPanel(Panel):
         self._move(row, row + step)
 
     def _switch(self, row: int) -> None:
-        """Learn from it, or no longer."""
+        """Switch learning from this market on or off."""
         if not 0 <= row < len(self.model.rows):
             return
         shown = self.model.rows[row]
@@ -291,7 +289,7 @@ class MarketsPanel(Panel):
             text = translate("Panels", "{0}: {1} Only listed markets have a switch.")
             self._show_message(text.format(shown.symbol, shown.learning_words))
             return
-        self.keep(with_learning(self._list, watched, is_learned=not watched.is_learned))
+        self.change_list(with_learning(self._list, watched, is_learned=not watched.is_learned))
         now = self.model.place_of(shown.market)
         if now >= 0:
             self._show_message(f"{shown.symbol}: {self.model.rows[now].learning_words}")
@@ -299,16 +297,16 @@ class MarketsPanel(Panel):
     def _undo(self) -> None:
         if self._former:
             markets = self._former.pop()
-            self._take(markets)
+            self._apply(markets)
             self._show_message(translate("Panels", "The last change to the list was undone."))
 
-    def keep(self, markets: Watchlist) -> None:
-        """Another list; the former one can be had back."""
+    def change_list(self, markets: Watchlist) -> None:
+        """Replace the list; the former one can be restored."""
         if _entries(markets) != _entries(self._list):
             self._former.append(self._list)
-            self._take(markets)
+            self._apply(markets)
 
-    def _take(self, markets: Watchlist) -> None:
+    def _apply(self, markets: Watchlist) -> None:
         self.show_markets(markets)
         self.markets_changed.emit(markets)
 
@@ -318,7 +316,7 @@ class MarketsPanel(Panel):
             self.table.selectRow(row)
 
     def _open(self, row: int) -> None:
-        """Ask for it on the chart, unless it is known not to exist."""
+        """Request the market on the chart, unless it is known not to exist."""
         if not 0 <= row < len(self.model.rows):
             return
         market = self.model.rows[row].market
@@ -330,7 +328,7 @@ class MarketsPanel(Panel):
             self.market_requested.emit(market)
 
     def _sort_by(self, section: int) -> None:
-        """Chosen in the menu: once more turns the order round."""
+        """Sort by this column; choosing it again reverses the order."""
         header = self.table.horizontalHeader()
         order = header.sortIndicatorOrder()
         is_again = section == header.sortIndicatorSection() and order is Qt.SortOrder.AscendingOrder
@@ -393,10 +391,10 @@ class MarketsPanel(Panel):
     def _build_layout(self) -> None:
         buttons = self.actions_of_panel.tool_bar(translate("Panels", "Actions on markets"), has_texts=False)
         head = beside(None, self.filter, buttons, stretched=self.filter, spacing=6)
-        parts = (head, self.table, self.note, self.adder)  # what is typed into stays where it is
+        parts = (head, self.table, self.note, self.adder)  # the input stays in place
         stacked(self, *parts, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
 
 
 def _entries(markets: Watchlist) -> list[tuple[WatchedMarket, bool]]:
-    """All that there is to a list: entries of one market are equal whether it is learned from or not."""
+    """Everything that makes two lists differ. Entries of a market compare equal whether or not it is learned from."""
     return [(each, each.is_learned) for each in markets]

@@ -1,4 +1,4 @@
-"""One market as the panel shows it: a row's numbers and words, and how it is made from what the window knows."""
+"""One market as the panel shows it: a row's numbers and words, made from the window's state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.market.shown_names import shown_symbol
 from desktop.panels.accuracy.answers import Found, answers_of
 from desktop.panels.accuracy.words import how_many, proof_in_full, span, value_of
 from desktop.panels.feed.words import HEALTHY_STATES, in_one_line, state_colour, state_within
-from desktop.services.universe import fits
+from desktop.services.learned_markets import fits
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing
 from desktop.state.run_state import RunState
@@ -34,7 +34,7 @@ class Row:
     """One market as it is shown.
 
     feed: of a market that is on the chart or in the run. is_wanted: the list says that it is to be learned from.
-    joining: what comes of that where it is not in the run; empty: nothing while the opened market has other candles.
+    joining: what happens to it if it is not in the run; empty: nothing while the opened market has other candles.
     """
 
     known: MarketRow
@@ -72,7 +72,7 @@ class Row:
 
     @property
     def is_usual(self) -> bool:
-        """Whether there is nothing to be said of its price."""
+        """Whether its price needs no remark."""
         is_well = self.feed in HEALTHY_STATES if self.feed is not None else self.standing.state is QuoteState.FRESH
         return is_well and not self.is_uncertain
 
@@ -82,24 +82,12 @@ class Row:
         return self.standing.state in _UNCERTAIN
 
     @property
-    def closes(self) -> tuple[float, ...]:
-        """Of a day, with the last price at the end; empty where they are not known."""
-        quote = self.standing.quote
-        return () if quote is None or quote.day is None else (*quote.day.closes, quote.last)
-
-    @property
-    def day_ago(self) -> float | None:
-        quote = self.standing.quote
-        return None if quote is None or quote.day is None else quote.day.day_ago
-
-    @property
     def last(self) -> float | None:
-        """The price."""
         return None if self.standing.quote is None else self.standing.quote.last
 
     @property
     def change(self) -> float | None:
-        """As a fraction."""
+        """The change of the price over 24 hours as a fraction."""
         return None if self.standing.quote is None else self.standing.quote.change
 
     @cached_property
@@ -108,12 +96,12 @@ class Row:
 
     @cached_property
     def decimals(self) -> int | None:
-        """As many as the market's prices have: of closed candles, as on the chart, for a forming one may have more."""
+        """The decimals of closed candles, as on the chart: a forming one may have more."""
         if self.last is None:
             return None
         if self.known.decimals is not None:
             return self.known.decimals
-        return decimals_of_prices((*self.closes[-24:], self.last))
+        return decimals_of_prices((self.last,))
 
     @property
     def change_text(self) -> str:
@@ -127,7 +115,7 @@ class Row:
 
     @property
     def learning_words(self) -> str:
-        """What the switch does, and whether it is in effect."""
+        """The effect of the switch, and whether it applies now."""
         if self.known.is_opened and not self.is_wanted:
             return translate("Panels", "The model learns from it: it was opened.")
         if self.is_learned and self.known.is_learned:
@@ -150,15 +138,13 @@ class Row:
         return palette.bad if state is QuoteState.NO_MARKET else colours.get(state, palette.muted_text)
 
     def tooltip(self) -> str:
-        """All of it, a line each."""
         name = translate("Panels", "{0}, {1} candles, {2}: {3}")
         lines = [name.format(self.symbol, self.market.interval, venue_name(self.market.venue), self.state_words)]
         if self.standing.quote is not None:
             at = format_time(self.standing.quote.at_ms, seconds=True)
             lines.append(translate("Panels", "{0} at {1}").format(self.price_text, at))
-        if self.day_ago is not None:
-            day_ago = translate("Panels", "{0} from a day ago, when it was {1}")
-            lines.append(day_ago.format(self.change_text, format_price(self.day_ago, self.decimals)))
+        if self.change is not None:
+            lines.append(translate("Panels", "{0} in 24 hours").format(self.change_text))
         if self.is_on_chart:
             lines.append(translate("Panels", "On the chart: {0}.").format(state_within(self.feed)))
         lines += [*self._of_ghosts(), self.learning_words]
@@ -167,7 +153,7 @@ class Row:
         return "\n".join((*lines, self.standing.sentence) if self.standing.sentence else lines)
 
     def _of_ghosts(self) -> list[str]:
-        """Skill and gain with their intervals, whatever they prove."""
+        """Skill and gain with their intervals, proven or not."""
         parts = (
             (self.known.skill, translate("Panels", "Skill of the ghosts"), translate("Panels", "Skill: {0} ({1})")),
             (self.known.model_gain, translate("Panels", "Gain from the model"), translate("Panels", "Gain: {0} ({1})")),
@@ -185,7 +171,7 @@ class Row:
 
 
 def change_colour(row: Row, palette: Palette) -> QColor:
-    """Of its direction; faint where there is none, or the price is old."""
+    """The colour of the change's direction; faint without a direction, or if the price is old."""
     if row.is_uncertain or not row.change:
         return palette.muted_text
     return palette.candle(rising=row.change > 0.0)
@@ -197,7 +183,7 @@ def worth_text(estimate: Estimate | None) -> str:
 
 
 def proof_text(estimate: Estimate | None) -> str:
-    """``0.31 to 2.12``; ``not proven`` where 0 is in it; how many candles there are while it has no interval."""
+    """``0.31 to 2.12``; ``not proven`` if 0 is in it; the number of candles while there is no interval."""
     if estimate is None:
         return ""
     if estimate.low is None or estimate.high is None:
@@ -206,7 +192,7 @@ def proof_text(estimate: Estimate | None) -> str:
 
 
 def worth_colour(accuracy: AccuracySummary | None, palette: Palette, *, is_of_model: bool) -> QColor:
-    """As everywhere where there is a proof; else faint."""
+    """The colour of the verdict if it is proven; otherwise faint."""
     if accuracy is None:
         return palette.muted_text
     answers = answers_of(accuracy, None)
@@ -215,8 +201,8 @@ def worth_colour(accuracy: AccuracySummary | None, palette: Palette, *, is_of_mo
 
 
 class RowReader:
-    """Prices of the chart's market are the chart's, of others of the run their feed's, and of all others polled: two
-    numbers for one thing make two things of it."""
+    """The chart's market has the chart's price, other markets of the run their feed's, all others polled ones, so that
+    one market never shows two prices."""
 
     def __init__(self, state: RunState) -> None:
         self._record, self._quotes = state.feed_record, state.quotes
@@ -241,7 +227,7 @@ class RowReader:
         )
 
     def _joining(self, watched: WatchedMarket) -> str:
-        """As the run controller decides it."""
+        """The run controller's decision on a listed market that is not in the run."""
         opened, asked = self._record.market, self._record.asked
         if opened is None or asked is None:
             return ""
@@ -252,7 +238,7 @@ class RowReader:
         return translate("Panels", "It joins the model now.") if fits(watched, asked) else ""
 
     def standing(self, market: Market, *, is_polled: bool) -> Standing:
-        """Its price, and how far to believe it. is_polled: whether exchanges are asked for prices now."""
+        """Its price and the price's state. is_polled: whether prices are being requested from exchanges."""
         now_ms, known, last = self._clock.now_ms(), self._known.row(market), self._record.last_price
         is_exchange = market.venue not in (FILE_VENUE, SIMULATED_VENUE)
         polled = self._quotes.standing((market.venue, market.symbol), now_ms, is_polled=is_polled and is_exchange)
@@ -280,6 +266,6 @@ def _of_run(known: MarketRow, polled: Standing, now_ms: int) -> Standing:
 
 
 def _standing(price: float, at_ms: int, polled: Standing, *, is_old: bool) -> Standing:
-    """With the polled day."""
-    day = None if polled.quote is None else polled.quote.day
-    return Standing(QuoteState.OLD if is_old else QuoteState.FRESH, Quote(price, at_ms, day))
+    """The standing with the polled change, which covers a day."""
+    change = None if polled.quote is None else polled.quote.change
+    return Standing(QuoteState.OLD if is_old else QuoteState.FRESH, Quote(price, at_ms, change))

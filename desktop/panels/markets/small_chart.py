@@ -1,4 +1,4 @@
-"""The small chart of a row: the newest candles and the ghosts ahead of them, or the closes of a day."""
+"""The small chart of a row: the newest candles and the ghosts ahead of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPixmap, QPolygonF
 
 from core.domain.candle import Candle, Market
 from core.domain.events import ForecastMade, Ghost
-from desktop.panels.markets.row import Row, change_colour
+from desktop.panels.markets.row import Row
 from desktop.state.markets import MarketRow
 from desktop.ui.theme import Palette, with_alpha
 
@@ -19,11 +19,12 @@ _MARGIN_X, _MARGIN_Y = 4, 4
 _LARGEST_SHARE_OF_GHOSTS = 0.4
 _OPACITY_OF_OLD = 0.5
 _KEPT = 320
-"""More than a list and a run may have."""
+"""Number of stored pictures: more than a list and a run may have."""
 
 
 class SmallCharts:
-    """Paints each once and keeps the picture: a changed price beside it, a scroll or a selection costs a copy."""
+    """Paints each chart once and caches the picture: a new price beside it, scrolling or a selection costs only a
+    copy."""
 
     def __init__(self) -> None:
         self._kept: dict[Market, tuple[object, QPixmap]] = {}
@@ -31,10 +32,10 @@ class SmallCharts:
         """How many were painted rather than copied."""
 
     def picture(self, row: Row, size: QSize, ratio: float, palette: Palette, *, is_selected: bool) -> QPixmap:
-        """Of this size in logical pixels, transparent where nothing is."""
+        """The row's chart, of this size in logical pixels, on a transparent ground."""
         known = row.known
-        shown = (known.candles, known.forming, known.forecast) if known.newest else (row.closes, row.day_ago)
-        key = (shown, row.is_uncertain, size.toTuple(), ratio, palette, is_selected)
+        shown = (known.candles, known.forming, known.forecast, row.is_uncertain)
+        key = (shown, size.toTuple(), ratio, palette, is_selected)
         former = self._kept.get(row.market)
         if former is not None and former[0] == key:
             return former[1]
@@ -52,19 +53,17 @@ class SmallCharts:
 
 
 def paint(painter: QPainter, place: QRectF, row: Row, palette: Palette, *, is_selected: bool) -> None:
-    """What there is to show of a market."""
+    """Paint the candles of a market of the run; nothing for others."""
     room = place.adjusted(_MARGIN_X, _MARGIN_Y, -_MARGIN_X, -_MARGIN_Y)
     if row.is_uncertain:
         painter.setOpacity(_OPACITY_OF_OLD)
     if row.known.newest is not None:
         _paint_candles(painter, _Scene.of(row.known, room), palette, is_selected=is_selected)
-    elif len(row.closes) > 1:
-        _paint_closes(painter, room.adjusted(0, 3, 0, -3), row, palette, is_selected=is_selected)
 
 
 @dataclass(frozen=True)
 class _Scene:
-    """What is drawn, and where: one slot per candle, the newest ghost at the right edge."""
+    """Content and layout: one slot per candle, the newest ghost at the right edge."""
 
     room: QRectF
     candles: Sequence[Candle]
@@ -91,7 +90,6 @@ class _Scene:
         return cls(room, candles, ghosts, first_ms, interval_ms, min(prices), max(prices))
 
     def x(self, open_time_ms: int) -> float:
-        """The left edge of a slot."""
         return self.room.left() + _SLOT_PX * ((open_time_ms - self.first_ms) // self.interval_ms)
 
     def y(self, price: float) -> float:
@@ -99,7 +97,8 @@ class _Scene:
 
 
 def ghosts_ahead(forecast: ForecastMade | None, newest: Candle, most: int, interval_ms: int) -> tuple[Ghost, ...]:
-    """Those of the forming candle and of later ones; none where all of them are over, or where candles lie between."""
+    """Ghosts of the forming candle and of later ones; empty if all are over, or if newer candles followed the
+    forecast."""
     if forecast is None or newest.open_time_ms - forecast.origin_open_time_ms > interval_ms:
         return ()
     ahead = [ghost for ghost in forecast.ghosts if ghost.open_time_ms >= newest.open_time_ms]
@@ -135,7 +134,7 @@ def _band(scene: _Scene) -> QPolygonF:
 
 
 def _paint_one(painter: QPainter, scene: _Scene, candle: Candle | Ghost, colour: QColor) -> None:
-    """On whole pixels: at this size a blurred body has no colour."""
+    """Paint on whole pixels: at this size a blurred body has no colour."""
     x = round(scene.x(candle.open_time_ms))
     top, foot = round(scene.y(max(candle.open, candle.close))), round(scene.y(min(candle.open, candle.close)))
     high, low = round(scene.y(candle.high)), round(scene.y(candle.low))
@@ -143,29 +142,7 @@ def _paint_one(painter: QPainter, scene: _Scene, candle: Candle | Ghost, colour:
     painter.fillRect(x, top, _BODY_PX, max(foot - top, 1), colour)
 
 
-def _paint_closes(painter: QPainter, room: QRectF, row: Row, palette: Palette, *, is_selected: bool) -> None:
-    """The day's closes as a line over the faint one of a day ago."""
-    closes, day_ago = row.closes, row.day_ago
-    prices = (*closes, *([] if day_ago is None else [day_ago]))
-    low, high = min(prices), max(prices)
-    colour = change_colour(row, palette)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    if day_ago is not None:
-        y = height_of(day_ago, low, high, room)
-        painter.setPen(QPen(palette.inverse_text if is_selected else palette.outline, 1.0, Qt.PenStyle.DotLine))
-        painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
-    painter.setPen(QPen(palette.inverse_text if is_selected else colour, 1.4))
-    painter.drawPolyline(spark(closes, room, low, high))
-
-
-def spark(closes: tuple[float, ...], room: QRectF, low: float, high: float) -> QPolygonF:
-    """The closes as a line from the left edge of `room` to the right, `low` at its foot and `high` at its top."""
-    step = room.width() / (len(closes) - 1)
-    points = (QPointF(room.left() + i * step, height_of(close, low, high, room)) for i, close in enumerate(closes))
-    return QPolygonF(list(points))
-
-
 def height_of(price: float, low: float, high: float, room: QRectF) -> float:
-    """Where a price is between `low` at the foot of `room` and `high` at its top; in the middle if they are equal."""
+    """The y of a price, with `low` at the foot of `room` and `high` at its top; the middle if they are equal."""
     share = 0.5 if high <= low else (price - low) / (high - low)
     return room.bottom() - share * room.height()

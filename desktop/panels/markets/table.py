@@ -41,7 +41,7 @@ from desktop.panels.markets.model import SORTABLE, Column, MarketsModel, texts_b
 from desktop.panels.markets.row import Row
 from desktop.ui.icons import put_icon
 from desktop.ui.interface_size import enlarged, follow_interface_size
-from desktop.ui.plain_text import paragraphs
+from desktop.ui.plain_text import set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.tables import Index, style_table
 from desktop.ui.theme import Palette, Theme
@@ -59,19 +59,18 @@ _BY_IMPORTANCE = (
     Column.GAIN,
     Column.FEED,
 )
-"""Where there is no room for all columns, the last ones go."""
-_MAY_BE_EMPTY = frozenset({Column.CHANGE, Column.SKILL, Column.GAIN})
+"""Without room for all columns, the last ones are hidden."""
+_MAY_BE_EMPTY = frozenset({Column.CHART, Column.CHANGE, Column.SKILL, Column.GAIN})
 _BESIDE = {Column.MARKET: BAR_PX + DOT_PX + PADDING_PX, Column.FEED: DOT_PX + PADDING_PX}
-"""Beside the texts of a cell, in pixels."""
+"""Room beside the texts of a cell, in pixels."""
 _MEASURED = frozenset(Column) - {Column.CHART, Column.LEARNED}
-"""Those with texts."""
+"""Columns with texts."""
 _MOST = {column: 130 if column is Column.MARKET else 160 for column in Column}
-"""The widest a column may be, in pixels at the usual text size. Longer names are shortened: those of files may be
-long."""
+"""The widest a column may be, in pixels at the usual text size. Longer names are shortened: a file's may be long."""
 
 
 class MarketsTable(QTableView):
-    """`opened` and `switched` carry the number of a row; `dropped` also where it is wanted.
+    """`opened` and `switched` carry the number of a row; `dropped` also its new place.
 
     Rows are dragged without QDrag, whose own event loop would hold the window's tasks up.
     """
@@ -88,11 +87,11 @@ class MarketsTable(QTableView):
         self.held_row: int | None = None
         """The row that is being dragged."""
         self._widths: dict[Column, int] = {}
-        """Of the texts: as wide as the widest so far, so that columns do not tremble."""
+        """The width of the widest text in each column so far, so that columns do not jitter."""
         self._filled: set[Column] = set()
-        """Those of `_MAY_BE_EMPTY` that a row has something in; the others are the first to go."""
+        """Columns of `_MAY_BE_EMPTY` with a value in some row; the others are hidden first."""
         self.can_be_moved = True
-        """Whether rows are in the order that the user gave them."""
+        """Whether rows are in the user's own order."""
         self.setModel(model)
         self.chart_cell = ChartCell(theme, self)
         self._set_cells()
@@ -110,10 +109,14 @@ class MarketsTable(QTableView):
 
     def _set_cells(self) -> None:
         theme = self._theme
+
+        def price_lines_shown(row: Row, palette: Palette) -> Lines:
+            return price_lines(row, palette, with_change=self.isColumnHidden(Column.CHANGE))
+
         cells = {
             Column.MARKET: MarketCell(theme, self),
             Column.CHART: self.chart_cell,
-            Column.LAST: NumberCell(theme, self, self._price_lines),
+            Column.LAST: NumberCell(theme, self, price_lines_shown),
             Column.CHANGE: NumberCell(theme, self, change_lines),
             Column.LEARNED: SwitchCell(theme, self),
             Column.SKILL: NumberCell(theme, self, partial(worth_lines, is_of_model=False)),
@@ -122,9 +125,6 @@ class MarketsTable(QTableView):
         }
         for column, cell in cells.items():
             self.setItemDelegateForColumn(column, cell)
-
-    def _price_lines(self, row: Row, palette: Palette) -> Lines:
-        return price_lines(row, palette, with_change=self.isColumnHidden(Column.CHANGE))
 
     def _set_header(self) -> None:
         header = self.horizontalHeader()
@@ -148,23 +148,27 @@ class MarketsTable(QTableView):
             self._widths[Column(sorted_by)] += header.style().pixelMetric(QStyle.PixelMetric.PM_HeaderMarkSize) + _GAP
         self._filled.clear()
         self._widths[Column.LEARNED] = max(self._widths[Column.LEARNED], SWITCH_PX[0] + CELL_MARGIN_PX)
-        self._take_widths(self._model.rows)
+        self._widen_columns(self._model.rows)
         self.fit_columns()
 
     def _on_data(self, first: Index, last: Index) -> None:
-        """A changed cell is measured, and no other: one update must not cost more with more rows."""
+        """Measure only changed cells: the cost of an update must not grow with the rows."""
         columns = {column for column in _MEASURED if first.column() <= column <= last.column()}
-        if columns and self._take_widths(self._model.rows[first.row() : last.row() + 1], columns):
+        if columns and self._widen_columns(self._model.rows[first.row() : last.row() + 1], columns):
             self.fit_columns()
 
-    def _take_widths(self, rows: Iterable[Row], columns: Set[Column] = _MEASURED) -> bool:
+    def _widen_columns(self, rows: Iterable[Row], columns: Set[Column] = _MEASURED) -> bool:
         """Whether a column has to be wider than it was."""
         metrics, faint = self.fontMetrics(), QFontMetrics(small(self.font()))
         most = {column: enlarged(width) for column, width in _MOST.items()}
         before, filled = dict(self._widths), set(self._filled)
         for row in rows:
-            numbers = {Column.CHANGE: row.change, Column.SKILL: row.known.skill, Column.GAIN: row.known.model_gain}
-            self._filled |= {column for column, number in numbers.items() if number is not None}
+            known = row.known
+            contents = known.newest, row.change, known.skill, known.model_gain
+            columns_of = Column.CHART, Column.CHANGE, Column.SKILL, Column.GAIN
+            self._filled |= {
+                column for column, content in zip(columns_of, contents, strict=True) if content is not None
+            }
             below = texts_below(row)
             for column in columns:
                 width = max(_widest(metrics, (column.text(row),)), _widest(faint, below.get(column, ())))
@@ -173,8 +177,8 @@ class MarketsTable(QTableView):
         return before != self._widths or filled != self._filled
 
     def fit_columns(self) -> None:
-        """Numbers as wide as they come. What is least important goes where there is no room; the chart and the market
-        share what is left."""
+        """Fit the columns to their numbers. The least important ones are hidden without room; chart and market share
+        the rest."""
         least = {**self._widths, Column.CHART: _LEAST_CHART}
         room = self.viewport().width()
         shown: list[Column] = []
@@ -235,7 +239,7 @@ class MarketsTable(QTableView):
             super().keyPressEvent(event)
 
     def row_at(self, place: QPoint) -> int:
-        """The row that a drop there is meant for: the first above all, the last below all."""
+        """The target row of a drop: the first one above all rows, the last one below all."""
         count = self._model.rowCount()
         row = self.rowAt(place.y())
         return row if row >= 0 else 0 if place.y() < 0 else count - 1
@@ -292,10 +296,10 @@ class FilterLine(QWidget):
         self.box.setPlaceholderText(translate("Panels", "Filter"))
         self.box.setAccessibleName(translate("Panels", "Filter the markets below"))
         words = translate("Panels", "Show only markets with these letters in symbol, exchange, interval or state")
-        self.box.setToolTip(paragraphs(words))
+        set_tooltip(self.box, words)
         self.box.setClearButtonEnabled(True)
         self.box.setMinimumWidth(60)
-        self.sort.setToolTip(paragraphs(translate("Panels", "Sort the markets; a click on a column's title does too")))
+        set_tooltip(self.sort, translate("Panels", "Sort the markets; a click on a column's title does too"))
         self.sort.setAccessibleName(translate("Panels", "Sort"))
         self.sort.setAutoRaise(True)
         self.sort.setFocusPolicy(Qt.FocusPolicy.TabFocus)

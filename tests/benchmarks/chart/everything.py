@@ -1,4 +1,4 @@
-"""A chart with everything switched on: each kind of indicator, hindsight, forecast errors, the market's regime."""
+"""A chart with everything switched on: each kind of indicator, hindsight, the market's regime."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from core.domain.regimes import Regime
 from core.indicators.spec import IndicatorSpec
 from core.storage.record_reader import RecordReader
 from core.storage.records import ConditionRows, PastRows
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.items.regimes import RegimeLayer
-from desktop.chart.items.study import StudyLayer
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 
-_STUDIES = ("sma", "ema", "bollinger", "vwap", "rsi", "macd", "atr")
+_INDICATORS = ("sma", "ema", "bollinger", "vwap", "rsi", "macd", "atr")
 """As many as were measured ever since: a longer list of indicators must not change what a figure means."""
 _VOLATILITY = 4e-4
 _QUANTITIES = 6
@@ -84,10 +83,10 @@ class Everything(QObject):
     def __init__(self, chart: ChartWidget, past: WalkedPast, interval: Interval) -> None:
         super().__init__(chart)
         self._chart = chart
-        self._studies = [StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(_STUDIES)]
+        self._indicators = [IndicatorLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(_INDICATORS)]
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._read)
-        layers: tuple[Layer, ...] = (*self._studies, HindsightLayer(), ErrorStripLayer(), RegimeLayer())
+        layers: tuple[Layer, ...] = (*self._indicators, HindsightLayer(), RegimeLayer())
         for layer in layers:
             chart.add_layer(layer)
         for read in (chart.model.past, chart.model.regimes):
@@ -100,14 +99,14 @@ class Everything(QObject):
         """Whether nothing is waited for: neither indicators nor past forecasts."""
         model = self._chart.model
         is_reading = model.past.is_waiting or model.regimes.is_waiting
-        return not is_reading and not any(layer.is_waiting(model) for layer in self._studies)
+        return not is_reading and not any(layer.is_waiting(model) for layer in self._indicators)
 
     def finish(self) -> bool:
         """Make now what is made between frames else. Says whether there was anything."""
         if self.is_whole:
             return False
         model = self._chart.model
-        for layer in self._studies:
+        for layer in self._indicators:
             while layer.is_waiting(model):
                 make = layer.begin(model)
                 if make is not None:

@@ -4,7 +4,7 @@ The road is the window's own: its connection reads the newest candles, the chart
 on its thread, and the chart takes the whole over. Meanwhile a timer asks for a whole picture every 16 ms. A frame is
 the time from the end of one whole paint to the end of the next, whatever caused it, so that it contains all that keeps
 the window from painting: the loader's share of the interpreter and of the processor, and the takeover itself. With
-everything there are each kind of indicator, hindsight and the strip of errors as well; then it is over when the
+everything there are each kind of indicator and hindsight as well; then it is over when the
 indicators are drawn over the whole history. The database was written just now: its pages are in the system's memory,
 not to be fetched from a disk.
 """
@@ -28,9 +28,9 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from desktop.chart.frame_clock import FRAME_MS
 from desktop.chart.widget import ChartWidget
 from desktop.services.candle_loader import SHOWN_AT_FIRST, HistoryLoading
+from desktop.ui.paint_in_turn import FRAME_MS
 from desktop.ui.theme import Theme
 from tests.benchmarks.chart import scenario
 from tests.benchmarks.chart.everything import Everything, WalkedPast
@@ -49,7 +49,7 @@ def measure_loading(candles: int, *, with_everything: bool) -> dict[str, Any]:
     `while_loading` are the frames from the first picture to half a second after the takeover; `before_loading` those of
     the same chart with nothing beside it, to tell the machine's own mood apart.
 
-    with_everything: indicators, hindsight and the strip of errors are on; else `everything_painted_ms` is None. Raises
+    with_everything: indicators and hindsight are on; else `everything_painted_ms` is None. Raises
     MeasureError, StorageError.
     """
     qt = application()

@@ -40,12 +40,13 @@ class Figure:
     """How often the closed candles were painted in them."""
 
     def summary(self) -> dict[str, float | int]:
-        """Percentiles in milliseconds, on the wall's clock; `cpu_p99` is of the time that a core worked for it."""
+        """Percentiles in milliseconds, on the wall's clock; `cpu_…` are of the time that a core worked for it."""
         p50, p99 = np.percentile(self.samples_ms, [50.0, 99.0])
         return {
             "p50": float(p50),
             "p99": float(p99),
             "max": max(self.samples_ms),
+            "cpu_p50": float(np.percentile(self.cpu_ms, 50.0)),
             "cpu_p99": float(np.percentile(self.cpu_ms, 99.0)),
             "samples": len(self.samples_ms),
             "closed_paints": self.closed_paints,

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from desktop.commands.bench import figures_table
+from tests.benchmarks.tables import figures_table
 
 _MEASURES = {
     "tick_ms": "Tick",

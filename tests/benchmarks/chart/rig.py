@@ -74,7 +74,7 @@ class Rig:
     def __init__(
         self, count: int, make_chart: Callable[..., ChartWidget] = ChartWidget, *, with_everything: bool = False
     ) -> None:
-        """with_everything: each kind of indicator, hindsight and the strip of errors as well."""
+        """with_everything: each kind of indicator and hindsight as well."""
         self.count = count
         self.series: CandleSeries = scenario.series(count)
         self.ticks: list[Candle] = []

@@ -62,7 +62,7 @@ def measure_sizes(
     """Each measure's percentiles by the size as a text, with the candles that were in view. Needs an application.
     Raises MeasureError.
 
-    with_everything: indicators, hindsight and the strip of errors as well, and ticks and closing candles also while
+    with_everything: indicators and hindsight as well, and ticks and closing candles also while
     all is in view.
     """
     say(f"Making charts of {', '.join(f'{size:,}' for size in sizes)} candles.")
@@ -84,7 +84,7 @@ def measure_sizes(
 
 
 def _with_everything(largest: int, repeats: int, say: Say) -> dict[str, Any]:
-    """Of the largest chart, with each kind of indicator, hindsight and the strip of errors."""
+    """Of the largest chart, with each kind of indicator and hindsight."""
     say("Everything is switched on.")
     figures = measure_sizes((largest,), min(repeats, _MOST_WITH_EVERYTHING), say, with_everything=True)
     loading = _loading(say, with_everything=True) if largest >= _STORED else None

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from tests.benchmarks.chart.measures import TICKS
 from tests.benchmarks.chart.rig import HEIGHT, IN_VIEW, WIDTH, MeasureError, Rig
 from tests.benchmarks.chart.run import measure_sizes
-from tests.desktop.chart.test_painting import picture, screen
+from tests.desktop.chart.paint_helpers import picture, screen
 
 SAMPLES = 2
 

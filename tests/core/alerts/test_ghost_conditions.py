@@ -9,11 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.alerts.ghost_conditions import LINE_CONDITIONS, AlertState, ChanceCondition, after_check, is_judged
+from core.alerts.ghost_conditions import (
+    LINE_CONDITIONS,
+    AlertState,
+    ChanceCondition,
+    after_check,
+    coverage_after_check,
+    is_judged,
+)
 from core.domain.events import ForecastMode
 from core.forecast.chance import Chances
 from core.forecast.score import NOMINAL_COVERAGE, newest_coverage
-from tests.core.forecast.test_paths import HORIZONS, drawn
+from tests.core.forecast.paths import HORIZONS, drawn
 from tests.desktop import scenario
 
 FORECAST = scenario.forecast(scenario.market())
@@ -78,6 +85,15 @@ def test_coverage_is_judged_on_the_newest_500_candles_with_a_wide_interval() -> 
     assert (lost.value, kept.value, lost.n) == (pytest.approx(0.832), pytest.approx(0.834), 500)
     assert lost.high is not None and kept.high is not None
     assert lost.high < NOMINAL_COVERAGE < kept.high
+    assert coverage_after_check(None, lost) is AlertState.FIRED and coverage_after_check(None, kept) is None
+
+
+def test_lost_coverage_fires_again_after_the_band_held_enough_closes() -> None:
+    lost, short, held = (newest_coverage([False] * (500 - hits) + [True] * hits) for hits in (400, 449, 450))
+    assert coverage_after_check(AlertState.FIRED, lost) is coverage_after_check(None, lost) is AlertState.FIRED
+    assert coverage_after_check(AlertState.FIRED, short) is AlertState.FIRED, "too few closes to arm it again"
+    assert coverage_after_check(AlertState.FIRED, held) is None
+    assert coverage_after_check(AlertState.FIRED, newest_coverage([True])) is AlertState.FIRED, "not known yet"
 
 
 def test_a_calibrated_band_hardly_ever_loses_its_coverage() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.checkpoints.catalog import Catalog, CheckpointRow
+from core.checkpoints.catalog import Catalog
+from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 
 MINUTE_MS = 60_000

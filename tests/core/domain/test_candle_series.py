@@ -110,7 +110,7 @@ def test_non_finite_numbers_are_refused_and_change_nothing(column: str, bad: flo
     for add in (series.add, lambda one: series.extend([CANDLE, one]), lambda one: series.extend([one])):
         with pytest.raises(ValueError, match="finite"):
             add(wrong)
-    with pytest.raises(ValueError, match=f"that of {wrong.open_time_ms} ms"):
+    with pytest.raises(ValueError, match=f"candle of {wrong.open_time_ms} ms"):
         CandleSeries.from_columns(MINUTE, *columns_of([CANDLE, wrong]))
     assert list(series) == [CANDLE]
     assert series.version == version

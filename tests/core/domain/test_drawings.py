@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.drawings import (
-    FARTHEST_MS,
-    LONGEST_TEXT,
-    Anchor,
-    Drawing,
-    DrawingKind,
-    fibonacci_prices,
-    text_of,
-)
+from core.domain.drawings import FARTHEST_MS, Anchor, Drawing, DrawingKind, fibonacci_prices, text_of
+from core.domain.plain_text import LONGEST_LABEL
 
 HERE, THERE = Anchor(60_000, 1.5), Anchor(120_000, 2.5)
 LINE = Drawing(DrawingKind.TREND_LINE, (HERE, THERE))
@@ -48,7 +41,7 @@ def test_an_invalid_drawing_is_refused(changes: dict[str, object], says: str) ->
         replace(LINE, **changes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["", " padded ", "two\nlines", "x" * (LONGEST_TEXT + 1), "\u202eturned"])
+@pytest.mark.parametrize("text", ["", " padded ", "two\nlines", "x" * (LONGEST_LABEL + 1), "\u202eturned"])
 def test_a_text_is_one_line_of_plain_text(text: str) -> None:
     with pytest.raises(ValueError, match="cannot say"):
         Drawing(DrawingKind.TEXT, (HERE,), text=text)
@@ -57,7 +50,7 @@ def test_a_text_is_one_line_of_plain_text(text: str) -> None:
 @given(st.text(st.characters(), max_size=400))
 def test_any_input_becomes_a_valid_text_or_none(typed: str) -> None:
     said = text_of(typed)
-    assert len(said) <= LONGEST_TEXT and "\n" not in said
+    assert len(said) <= LONGEST_LABEL and "\n" not in said
     assert text_of(said) == said, "once made plain it stays as it is"
     if said:
         assert Drawing(DrawingKind.TEXT, (HERE,), text=said).text == said

@@ -15,17 +15,17 @@ from core.domain.candle import Candle
 from core.domain.quantities import Quantity
 from core.evaluation.details import evaluate_run, verdicts
 from core.evaluation.judged_scores import QuantityLosses
-from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.experts import EXPERTS, LOSS_ROWS, unpack_losses
+from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF
 from core.forecast.score import pinball, skill
-from core.market.history.files import read_candle_file
+from core.market.history.candle_file import read_candle_file
 from core.settings.tree import OnlineSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES
 from core.storage.runs import RunStore
-from tests.core.evaluation.rigs import every, filled, scored
+from tests.core.evaluation.rigs import database
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
 from tests.support.synthetic_run import made_up
@@ -45,11 +45,8 @@ def evaluated(root: Path, candles: list[Candle], settings: Settings = rigs.SMALL
     rigs.feed(session, candles)
     run_id = session.status().run_id
     session.close()
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
+    with database(root) as db:
         return evaluate_run(db, RunStore(db).get(run_id), settings.model.horizons)
-    finally:
-        db.close()
 
 
 def momentum(count: int, share: float, seed: int) -> list[Candle]:
@@ -61,19 +58,9 @@ def momentum(count: int, share: float, seed: int) -> list[Candle]:
     closes = 100.0 * np.exp(np.cumsum(returns))
     opens = np.concatenate([[100.0], closes[:-1]])
     wicks = np.exp(np.abs(generator.normal(0.0, 3e-4, (2, count))))
-    return [
-        Candle(START_MS + row * MINUTE.duration_ms, *(float(value) for value in numbers))
-        for row, numbers in enumerate(
-            zip(
-                opens,
-                np.maximum(opens, closes) * wicks[0],
-                np.minimum(opens, closes) / wicks[1],
-                closes,
-                np.full(count, 5.0),
-                strict=True,
-            )
-        )
-    ]
+    high, low = np.maximum(opens, closes) * wicks[0], np.minimum(opens, closes) / wicks[1]
+    rows = np.stack([opens, high, low, closes, np.full(count, 5.0)]).T.tolist()
+    return [Candle(START_MS + place * MINUTE.duration_ms, *numbers) for place, numbers in enumerate(rows)]
 
 
 def test_few_candles_give_keys_without_numbers(tmp_path: Path) -> None:
@@ -95,10 +82,9 @@ def test_one_candle_works(tmp_path: Path) -> None:
 def test_the_numbers_equal_those_of_the_record(tmp_path: Path) -> None:
     candles = random_walk(160, seed=2)
     run_id = made_up(tmp_path, candles)
-    db = open_database(DataFolder(tmp_path).database, readonly=True)
-    found = evaluate_run(db, RunStore(db).get(run_id), 3)
-    scores = RecordReader(db, run_id).scores()
-    db.close()
+    with database(tmp_path) as db:
+        found = evaluate_run(db, RunStore(db).get(run_id), 3)
+        scores = RecordReader(db, run_id).scores()
     close, losses = found["pinball"]["close"], [unpack_losses(score.expert_losses) for score in scores]
     assert all(loss is not None and loss.shape == (len(LOSS_ROWS), len(Quantity)) for loss in losses)
     assert found["judged"] == len(scores) == 159 and set(found["horizons"]) == {"1", "2", "3"}
@@ -127,12 +113,11 @@ def test_all_drawn_quantities_are_evaluated_on_the_shown_forecast(tmp_path: Path
     """A real session: the stored losses of each forecast are those of its quantiles."""
     candles = random_walk(60, seed=2)
     found = evaluated(tmp_path, candles)
-    db = open_database(DataFolder(tmp_path).database, readonly=True)
-    reader = RecordReader(db, str(db.execute("SELECT run_id FROM runs").fetchone()[0]))
-    scores = reader.scores()
-    shown = {each.origin_open_time_ms: each.quantiles.shown[0] for each in reader.forecasts_after(None)}
-    made = [shown[score.origin_open_time_ms] for score in scores]
-    db.close()
+    with database(tmp_path) as db:
+        reader = RecordReader(db, str(db.execute("SELECT run_id FROM runs").fetchone()[0]))
+        scores = reader.scores()
+        shown = {each.origin_open_time_ms: each.quantiles.shown[0] for each in reader.forecasts_after(None)}
+        made = [shown[score.origin_open_time_ms] for score in scores]
     bodies = np.array([math.log(candle.close / candle.open) for candle in candles[1:]])
     lost = pinball(bodies, np.stack([quantiles[Quantity.BODY] for quantiles in made]))
     np.testing.assert_allclose([score.body_loss for score in scores], lost, rtol=1e-6)
@@ -144,16 +129,6 @@ def test_all_drawn_quantities_are_evaluated_on_the_shown_forecast(tmp_path: Path
         assert of["n"] == 59 and of["skill"] == pytest.approx(expected.value)
         assert of["skill_ci95"] == pytest.approx([expected.low, expected.high])
         assert found["horizons"]["2"][name]["n"] == 58 and "online_gain" not in of
-
-
-def test_an_older_record_is_evaluated_without_wicks() -> None:
-    rows = scored(40)
-    old = {"body_loss": np.where(np.arange(40) < 10, np.nan, 0.5), "lower_wick_loss": np.full(40, np.nan)}
-    mixed = every(filled(replace(rows, columns=rows.columns | old)))
-    body, wick, volume = (
-        mixed.of(quantity).where_shown() for quantity in (Quantity.BODY, Quantity.LOWER_WICK, Quantity.VOLUME)
-    )
-    assert (len(body), len(body.reference), len(wick), len(volume)) == (30, 30, 0, 40)
 
 
 @pytest.mark.slow
@@ -199,6 +174,6 @@ def test_scores_whose_detail_was_deleted_are_counted_apart(tmp_path: Path) -> No
 def test_without_the_first_scores_nobody_knows_since_when_something_is_proven() -> None:
     reference = np.random.default_rng(1).gamma(4.0, 0.25, FEWEST_FOR_A_PROOF)
     losses = QuantityLosses(0.5 * reference, np.tile(reference[:, None], len(LOSS_ROWS)), Quantity.CLOSE)
-    whole, rest = (verdicts("close", losses, is_whole=is_whole) for is_whole in (True, False))
-    assert whole["close_skill"]["proven_after"] == FEWEST_FOR_A_PROOF
-    assert rest["close_skill"] == {**whole["close_skill"], "proven_after": None}
+    complete, rest = (verdicts({"close": losses}, is_complete=is_complete) for is_complete in (True, False))
+    assert complete["close_skill"]["proven_after"] == FEWEST_FOR_A_PROOF
+    assert rest["close_skill"] == {**complete["close_skill"], "proven_after": None}

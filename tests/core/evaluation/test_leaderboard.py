@@ -28,14 +28,16 @@ from core.evaluation.leaderboard import (
     leaderboard_of,
 )
 from core.forecast.baseline_forecast import BaselineForecast
-from core.forecast.confidence import BLOCK, RunningBounds
+from core.forecast.confidence import RunningBounds
 from core.forecast.experts import EXPERTS, HAR, REVERSE, SEASONAL
 from core.forecast.history import History
+from core.forecast.sample_sizes import BLOCK
 from core.forecast.score import pinball
-from core.storage.evidence import COMBINATION, ExpertSums
+from core.storage.evidence_blocks import COMBINATION, ExpertSums
 from core.storage.records import ChallengerFigures
 from core.storage.runs import RunStore
 from tests.core.evaluation.rigs import MINUTE_MS, database
+from tests.core.forecast.alone import ALONE
 from tests.support.candles import MINUTE, random_walk
 from tests.support.synthetic_run import SyntheticRun
 
@@ -121,8 +123,8 @@ def baselines_on_a_walk(seed: int, candles: int) -> tuple[FloatArray, FloatArray
     generator = np.random.default_rng(0)
     moves, wicks = generator.normal(0.0, 1e-3, 400_000), np.abs(generator.normal(0.0, 5e-4, (2, 400_000)))
     samples = (np.sort(moves), np.sort(np.log(np.abs(moves) + wicks.sum(axis=0))))
-    history = History(MINUTE, 2048, 1)
-    baselines, origin = BaselineForecast(history), np.array([0])
+    history = History.alone(MINUTE, 2048, 1)
+    baselines = BaselineForecast(history.panel)
     lost, expected, quantiles = [], [], None
     for candle in random_walk(candles, seed):
         history.append(candle)
@@ -132,10 +134,9 @@ def baselines_on_a_walk(seed: int, candles: int) -> tuple[FloatArray, FloatArray
             lost.append(pinball(np.broadcast_to(close_and_range, quantiles.shape[:2]), quantiles))
             pairs = zip(samples, np.moveaxis(quantiles, 1, 0), strict=True)
             expected.append(np.stack([expected_losses(sample, each) for sample, each in pairs], axis=-1))
-        baselines.observe()
-        origin[0] = len(history) - 1
-        factor, offset = (units[0, 0][:, None] for units in history.units(origin))
-        natural = offset + factor * baselines.now.experts[:, 0]
+        baselines.observe(ALONE)
+        factor, offset = (units[0, 0][:, None] for units in history.units(np.array([len(history) - 1])))
+        natural = offset + factor * baselines.experts(ALONE)[0, 0]
         quantiles = natural[:, [Quantity.CLOSE, Quantity.RANGE]]
     whole = len(lost) // BLOCK * BLOCK
     sums = [np.array(each[:whole]).reshape(-1, BLOCK, len(EXPERTS), 2).sum(axis=1) for each in (lost, expected)]

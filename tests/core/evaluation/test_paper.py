@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
 from core.evaluation.paper import paper_score, paper_score_of
-from core.storage.database import open_database
-from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
+from tests.core.evaluation.rigs import database
 from tests.core.training import rigs
 from tests.core.training.conftest import one_thread as one_thread
 from tests.support.candles import random_walk
@@ -104,22 +103,6 @@ def test_gains_on_random_walks_are_not_proven() -> None:
     assert proven_free <= 5 and proven_net <= 5
 
 
-def test_watched_walks_are_hardly_ever_proven_to_gain() -> None:
-    """Looked at every 100 candles, as a dock that stays open."""
-    claims = np.zeros(2, dtype=np.int64)
-    for seed in range(100):
-        generator = np.random.default_rng(seed)
-        moves = generator.normal(0.0, 1e-3, 2000)
-        medians = 0.1 * np.concatenate([[0.0], moves[:-1]])
-        scores = [
-            paper_score(medians[:n], moves[:n], together(n), 1e-6, is_watched=True) for n in range(800, 2001, 100)
-        ]
-        lows = [(score.break_even.low, score.net.low) for score in scores]
-        assert None not in lows[-1], "so few that nothing can be claimed show nothing"
-        claims += [any(low is not None and low > 0.0 for low in of) for of in zip(*lows, strict=True)]
-    assert max(claims) <= 5
-
-
 def test_a_rule_that_hardly_trades_has_no_interval() -> None:
     moves = np.random.default_rng(3).normal(0.0, 1e-3, 500)
     score = paper_score(np.full(500, 1e-3), moves, together(500), 0.0)
@@ -141,7 +124,7 @@ def test_candles_after_a_gap_are_not_counted_and_no_position_is_held_over_it(tmp
     rigs.feed(session, [*candles[:25], *candles[28:]])
     run_id = session.status().run_id
     session.close()
-    with open_database(DataFolder(tmp_path).database, readonly=True) as db:
+    with database(tmp_path) as db:
         reader, run = RecordReader(db, run_id), RunStore(db).get(run_id)
         scores = reader.scores()
         score = paper_score_of(reader, run, 0, 0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,10 @@ from sqlite_utils import Database
 
 from core.evaluation.details import evaluate_run
 from core.evaluation.pooled import evaluate_pooled
-from core.storage.database import open_database
-from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
+from tests.core.evaluation.rigs import database
 from tests.core.training import rigs
-from tests.core.training.hosting.test_together import learned
+from tests.core.training.hosting.learned_together import learned
 from tests.support.candles import random_walk
 
 HORIZONS = rigs.SMALL.model.horizons
@@ -31,9 +29,8 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database,
     rigs.feed(session, random_walk(90, seed=3))
     run_id = session.status().run_id
     session.close()
-    db = open_database(DataFolder(root).database, readonly=True)
-    yield db, RunStore(db).get(run_id)
-    db.close()
+    with database(root) as db:
+        yield db, RunStore(db).get(run_id)
 
 
 def figures(pinball: dict[str, Any]) -> list[float]:
@@ -72,9 +69,8 @@ def test_runs_without_scores_have_no_figures(tmp_path: Path) -> None:
     session = rigs.service(tmp_path)
     run_id = session.status().run_id
     session.close()
-    db = open_database(DataFolder(tmp_path).database, readonly=True)
-    pooled = evaluate_pooled(db, [RunStore(db).get(run_id)], HORIZONS)
-    db.close()
+    with database(tmp_path) as db:
+        pooled = evaluate_pooled(db, [RunStore(db).get(run_id)], HORIZONS)
     assert pooled["judged"] == 0 and pooled["coverage"]["overall"] is None
     assert pooled["pinball"]["close"]["model_gain"] is None and pooled["pinball"]["close"]["skill_ci95"] is None
 
@@ -87,8 +83,7 @@ def test_a_restless_market_counts_no_more_than_a_calm_one(tmp_path: Path) -> Non
         for each in random_walk(60, seed=4)
     ]
     markets = {"calm": calm, "restless": restless}
-    database = DataFolder(tmp_path).database
-    with learned(tmp_path, markets) as readers, closing(open_database(database, readonly=True)) as db:
+    with learned(tmp_path, markets) as readers, database(tmp_path) as db:
         runs = [RunStore(db).get(reader.run_id) for reader in readers.values()]
         alone = [evaluate_run(db, run, HORIZONS)["pinball"] for run in runs]
         pooled = evaluate_pooled(db, runs, HORIZONS)["pinball"]

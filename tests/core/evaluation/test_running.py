@@ -77,22 +77,6 @@ def test_running_evaluation_equals_evaluate(run: tuple[Path, str], evaluated: di
         assert len(chosen.reliability) == len(QUANTILE_LEVELS)
 
 
-def test_the_paper_score_equals_evaluate_at_the_same_cost(run: tuple[Path, str]) -> None:
-    root, run_id = run
-    with database(root) as db:
-        expected = evaluate_run(db, RunStore(db).get(run_id), HORIZONS, 2e-4)["paper"]
-        accuracy = RunningAccuracy(db, run_id, HORIZONS)
-        read_all(accuracy)
-        found = accuracy.find(Request(3, AFTER_GAP), 2e-4).paper
-    assert found is not None and found.break_even.value is not None and found.net.value is not None
-    assert (found.n, found.cost) == (expected["n"], 2e-4)
-    assert expected["net_bp_ci95"] and found.net.low is None, "it is watched: a proof takes more candles"
-    assert found.break_even.value == pytest.approx(1e-4 * expected["break_even_bp"])
-    assert found.net.value == pytest.approx(1e-4 * expected["net_bp"])
-    assert found.turnover == pytest.approx(expected["trades_per_candle"]) and found.turnover > 0.0
-    assert found.drawdown == pytest.approx(1e-4 * expected["drawdown_bp"])
-
-
 def test_each_regime_equals_evaluate_by_regime(run: tuple[Path, str], evaluated: dict[str, Any]) -> None:
     root, run_id = run
     regimes = evaluated["regimes"]

@@ -26,6 +26,12 @@ FIRST = FEWEST_TEMPLATES + 59 + HORIZONS - 1
 CANDLES = without(random_walk(FIRST + 61, seed=4), FIRST + 20)
 
 
+def record(root: Path, candles: list[Candle]) -> None:
+    run = SyntheticRun(root, HORIZONS)
+    run.write(candles)
+    run.close()
+
+
 def store(root: Path, candles: list[Candle]) -> None:
     db = open_database(DataFolder(root).database)
     CandleStore(db).save(MARKET, candles)
@@ -42,9 +48,7 @@ def evaluated(db: Database, run: Run, within: int) -> TouchAccuracy:
 
 
 def test_they_equal_evaluate_and_forecasts_are_taken_once_their_candles_have_closed(tmp_path: Path) -> None:
-    written = SyntheticRun(tmp_path, HORIZONS)
-    written.write(CANDLES)
-    written.close()
+    record(tmp_path, CANDLES)
     store(tmp_path, CANDLES[:-12])
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
         touches, run = running(db)
@@ -60,9 +64,7 @@ def test_they_equal_evaluate_and_forecasts_are_taken_once_their_candles_have_clo
 
 
 def test_an_interrupted_reader_continues_and_old_forecasts_are_left_to_evaluate(tmp_path: Path) -> None:
-    written = SyntheticRun(tmp_path, HORIZONS)
-    written.write(CANDLES)
-    written.close()
+    record(tmp_path, CANDLES)
     store(tmp_path, CANDLES)
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
         touches, run = running(db, most=20)
@@ -77,9 +79,7 @@ def test_an_interrupted_reader_continues_and_old_forecasts_are_left_to_evaluate(
 
 
 def test_a_run_without_candles_has_no_cases(tmp_path: Path) -> None:
-    written = SyntheticRun(tmp_path, HORIZONS)
-    written.write(CANDLES[:40])
-    written.close()
+    record(tmp_path, CANDLES[:40])
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
         touches, _run = running(db)
         assert list(touches.read_more()) == []

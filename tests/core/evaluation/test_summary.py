@@ -30,11 +30,11 @@ def live_and_stored(root: Path, candles: int, settings: Settings = SETTINGS) -> 
 @pytest.mark.parametrize("candles", [AGE // 2, AGE, AGE + 20])
 def test_before_the_trainer_has_started_the_answer_on_learning_is_there(tmp_path: Path, candles: int) -> None:
     live, stored = live_and_stored(tmp_path, candles)
-    assert live.online is not None and stored.online is not None
-    assert stored.online.gain == live.online.gain and stored.online.needed == AGE
-    has_reference_model = live.online.age > AGE
-    assert (stored.online.age > AGE) is has_reference_model
-    assert has_reference_model or stored.online.age == live.online.age
+    assert live.markets[0].online is not None and stored.markets[0].online is not None
+    assert stored.markets[0].online.gain == live.markets[0].online.gain and stored.markets[0].online.needed == AGE
+    has_reference_model = live.markets[0].online.age > AGE
+    assert (stored.markets[0].online.age > AGE) is has_reference_model
+    assert has_reference_model or stored.markets[0].online.age == live.markets[0].online.age
 
 
 def test_candles_after_a_gap_are_counted_alike_live_from_the_record_and_after_a_start(tmp_path: Path) -> None:
@@ -47,10 +47,15 @@ def test_candles_after_a_gap_are_counted_alike_live_from_the_record_and_after_a_
     restarted.close()
     with database(tmp_path) as db:
         stored = stored_status(db, RunStore(db).get(live.run_id), SETTINGS)
-    assert live.accuracy.after_gap == stored.accuracy.after_gap == again.accuracy.after_gap == 2
-    assert live.accuracy.scored - live.accuracy.skill_close.n == 2
+    assert (
+        live.markets[0].accuracy.after_gap
+        == stored.markets[0].accuracy.after_gap
+        == again.markets[0].accuracy.after_gap
+        == 2
+    )
+    assert live.markets[0].accuracy.scored - live.markets[0].accuracy.skill_close.n == 2
 
 
 def test_without_a_reference_model_there_is_no_answer_on_learning(tmp_path: Path) -> None:
     live, stored = live_and_stored(tmp_path, 30, replace(SETTINGS, online=OnlineSettings(twin_age=0)))
-    assert live.online is stored.online is None
+    assert live.markets[0].online is stored.markets[0].online is None

@@ -40,4 +40,4 @@ def stretches(*regimes: Regime, length: int) -> list[Regime]:
 
 
 def history(capacity: int = 4000) -> History:
-    return History(MINUTE, capacity, 3)
+    return History.alone(MINUTE, capacity, 3)

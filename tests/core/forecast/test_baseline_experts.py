@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Candle, Interval
 from core.domain.quantities import LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
-from core.forecast import baseline_experts
+from core.forecast import reference_forecast
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.experts import EWMA, EXPERTS, FORECASTS, HAR, LAGS, MODEL, REFERENCE, REPEAT, REVERSE, SEASONAL
 from core.forecast.history import History
-from core.forecast.reference_forecast import REFERENCE_WINDOW, reference_quantiles
+from core.forecast.reference_forecast import REFERENCE_WINDOW
 from core.forecast.score import pinball
+from tests.core.forecast.alone import ALONE
 from tests.support.candles import MINUTE, START_MS, random_walk
 
 HOUR = Interval.parse("1h")
@@ -26,16 +27,17 @@ class Watched:
     """A history and its baselines, fed candle by candle."""
 
     def __init__(self, horizons: int = 2, capacity: int = 2048, interval: Interval = MINUTE) -> None:
-        self.history = History(interval, capacity, horizons)
-        self.baselines = BaselineExperts(self.history)
+        self.history = History.alone(interval, capacity, horizons)
+        self.baselines = BaselineExperts(self.history.panel)
 
     def feed(self, candles: list[Candle]) -> None:
         for candle in candles:
             self.history.append(candle)
-            self.baselines.observe()
+            self.baselines.observe(ALONE, None)
 
     def quantiles(self) -> FloatArray:
-        return self.baselines.quantiles()
+        """[E, H, Q, L]"""
+        return np.moveaxis(self.baselines.quantiles(ALONE)[0], 1, 0)
 
 
 def market(returns: FloatArray, widths: FloatArray, volumes: FloatArray, interval: Interval = MINUTE) -> list[Candle]:
@@ -55,16 +57,16 @@ def market(returns: FloatArray, widths: FloatArray, volumes: FloatArray, interva
 def losses(candles: list[Candle], skip: int, interval: Interval = MINUTE) -> FloatArray:
     """Each expert's mean loss one step ahead, after the first `skip` candles, over the reference's: [E, Q]."""
     watched = Watched(1, interval=interval)
-    total, said = np.zeros((len(EXPERTS), QUANTITIES)), None
+    total, forecasts = np.zeros((len(EXPERTS), QUANTITIES)), None
     for row, candle in enumerate(candles):
         watched.feed([candle])
-        if said is not None and row > skip:
+        if forecasts is not None and row > skip:
             origin = np.array([len(watched.history) - 2])
             natural, _, _ = watched.history.targets(origin)
             factor, offset = watched.history.units(origin)
             outcome = np.broadcast_to(((natural - offset) / factor)[0, 0], total.shape)
-            total += pinball(outcome, said[:, 0]) * factor[0, 0]
-        said = watched.quantiles() if row >= skip else None
+            total += pinball(outcome, forecasts[:, 0]) * factor[0, 0]
+        forecasts = watched.quantiles() if row >= skip else None
     with np.errstate(invalid="ignore"):  # a volume that never changes costs nobody anything
         return total / total[REFERENCE]
 
@@ -116,23 +118,25 @@ def test_repeat_and_reverse_last_move_the_reference_by_the_newest_return() -> No
     candles = random_walk(200, seed=6)
     watched = Watched(horizons=3)
     watched.feed(candles)
-    said = watched.quantiles()[:, :, Quantity.CLOSE, MEDIAN]
+    forecasts = watched.quantiles()[:, :, Quantity.CLOSE, MEDIAN]
     scale = float(watched.history.column("scale")[-1])
     step = math.log(candles[-1].close / candles[-2].close) / scale
     root = np.sqrt([1.0, 2.0, 3.0])
-    np.testing.assert_allclose((said[REPEAT] - said[REFERENCE]) * root, step * np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_allclose((said[REVERSE] - said[REFERENCE]) * root, -step * np.array([1.0, 0.0, 1.0]), atol=1e-12)
+    np.testing.assert_allclose((forecasts[REPEAT] - forecasts[REFERENCE]) * root, step * np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(
+        (forecasts[REVERSE] - forecasts[REFERENCE]) * root, -step * np.array([1.0, 0.0, 1.0]), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 29, 31, 60])
 def test_experts_forecast_from_the_first_candle(count: int) -> None:
     watched = Watched(horizons=8)
     watched.feed(random_walk(count))
-    said = watched.quantiles()
-    assert np.isfinite(said).all()
-    assert (np.diff(said, axis=-1) >= 0.0).all()
-    silent = ~np.broadcast_to(FORECASTS[:, None, :, None], said.shape)
-    np.testing.assert_array_equal(said[silent], np.broadcast_to(said[REFERENCE], said.shape)[silent])
+    forecasts = watched.quantiles()
+    assert np.isfinite(forecasts).all()
+    assert (np.diff(forecasts, axis=-1) >= 0.0).all()
+    silent = ~np.broadcast_to(FORECASTS[:, None, :, None], forecasts.shape)
+    np.testing.assert_array_equal(forecasts[silent], np.broadcast_to(forecasts[REFERENCE], forecasts.shape)[silent])
 
 
 def test_flat_candles_without_volume_are_accepted() -> None:
@@ -141,8 +145,8 @@ def test_flat_candles_without_volume_are_accepted() -> None:
     ]
     watched = Watched()
     watched.feed(flat)
-    said = watched.quantiles()
-    assert np.isfinite(said).all() and (np.diff(said, axis=-1) >= 0.0).all()
+    forecasts = watched.quantiles()
+    assert np.isfinite(forecasts).all() and (np.diff(forecasts, axis=-1) >= 0.0).all()
 
 
 def test_a_jump_across_a_gap_is_not_learned_from() -> None:
@@ -166,7 +170,7 @@ def test_a_restored_state_gives_the_same_forecasts() -> None:
     first.feed(candles[:120])
     second = Watched()
     second.history.restore(first.history.state())
-    second.baselines.restore(first.baselines.state())
+    second.baselines.restore(first.baselines.state(0), 0)
     second.feed(candles[120:])
     np.testing.assert_array_equal(second.quantiles(), whole.quantiles())
 
@@ -177,17 +181,19 @@ def test_later_candles_change_no_expert_forecast(moment: int, seed: int) -> None
     """The market changes after a moment and starts with a gap. The forecasts are compared again at the very end."""
     candles, other = random_walk(120, seed), random_walk(120, seed + 100)
     later = [dataclasses.replace(candle, volume=50.0 * candle.volume) for candle in other[moment + 3 :]]
-    first, said = said_by_all(candles)
-    _, of_another_market = said_by_all([*candles[: moment + 1], *later])
-    np.testing.assert_array_equal(said, first)
-    np.testing.assert_array_equal(of_another_market[: moment + 1], said[: moment + 1])
+    first, forecasts = forecasts_of_all(candles)
+    _, of_another_market = forecasts_of_all([*candles[: moment + 1], *later])
+    np.testing.assert_array_equal(forecasts, first)
+    np.testing.assert_array_equal(of_another_market[: moment + 1], forecasts[: moment + 1])
     for expert in range(len(EXPERTS)):
         if expert not in (MODEL, REFERENCE):
             quantity = int(FORECASTS[expert].argmax())
-            assert (of_another_market[-1][expert, :, quantity] != said[-1][expert, :, quantity]).any(), EXPERTS[expert]
+            assert (of_another_market[-1][expert, :, quantity] != forecasts[-1][expert, :, quantity]).any(), EXPERTS[
+                expert
+            ]
 
 
-def said_by_all(candles: list[Candle]) -> tuple[FloatArray, FloatArray]:
+def forecasts_of_all(candles: list[Candle]) -> tuple[FloatArray, FloatArray]:
     """Forecasts of all experts at each candle [n, E, H, Q, L]: copied at once, and the original arrays at the end."""
     watched = Watched()
     copies, arrays = [], []
@@ -199,11 +205,10 @@ def said_by_all(candles: list[Candle]) -> tuple[FloatArray, FloatArray]:
 
 
 def test_a_trimmed_history_gives_the_same_forecasts_as_a_large_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference_forecast, "REFERENCE_WINDOW", 100)  # the reference reads the furthest back
     candles = random_walk(300, seed=10)
-    small, large = Watched(capacity=128), Watched()
+    small, large = Watched(capacity=102), Watched()
     small.feed(candles)
     large.feed(candles)
     assert len(small.history) < len(large.history) == 300
-    reference = reference_quantiles(large.history)
-    monkeypatch.setattr(baseline_experts, "reference_quantiles", lambda history: reference)  # it reads further back
     np.testing.assert_array_equal(small.quantiles(), large.quantiles())

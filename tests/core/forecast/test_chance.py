@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
 from core.forecast.chance import WITHIN, Chances, LearnedChances, brownian_touch, nothing_learned
 from core.forecast.paths import sample_paths
-from tests.core.forecast.test_paths import HORIZONS, drawn
+from tests.core.forecast.paths import HORIZONS, drawn
 from tests.support.candles import MINUTE, START_MS
 
 MOVES = np.linspace(-0.01, 0.01, 81)

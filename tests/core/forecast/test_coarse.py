@@ -10,14 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.candle import Candle
-from core.forecast.history import COARSE_SPANS, FEATURES, NUMBERS_PER_SPAN, History, coarse_numbers
+from core.forecast.history import History
+from core.forecast.panel import COARSE_SPANS, FEATURES, NUMBERS_PER_SPAN, coarse_numbers
+from tests.core.forecast.alone import ALONE
 from tests.support.candles import MINUTE, random_walk, without
 
 COARSE = len(COARSE_SPANS) * NUMBERS_PER_SPAN
 
 
 def filled(candles: list[Candle]) -> History:
-    history = History(MINUTE, 256, 1)
+    history = History.alone(MINUTE, 256, 1)
     for candle in candles:
         history.append(candle)
     return history
@@ -25,7 +27,7 @@ def filled(candles: list[Candle]) -> History:
 
 def columns_of(history: History) -> dict[str, np.ndarray]:
     names = ("log_close", "body", "upper_wick", "lower_wick", "log_volume", "range_level", "volume_level")
-    return {name: history.column(name) for name in names}
+    return {name: history.panel.column(name) for name in names}
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 17, 64, 65, 150])
@@ -33,7 +35,8 @@ def test_coarse_candles_equal_the_joined_candles(count: int) -> None:
     """Against joining the candles themselves, as a chart of a coarser interval does."""
     candles = random_walk(count)
     history = filled(candles)
-    numbers = np.array(coarse_numbers(columns_of(history), count - 1)).reshape(len(COARSE_SPANS), NUMBERS_PER_SPAN)
+    numbers = np.array(coarse_numbers(columns_of(history), ALONE, np.array([count - 1])))
+    numbers = numbers.reshape(len(COARSE_SPANS), NUMBERS_PER_SPAN)
     for span, (spread, volume) in zip(COARSE_SPANS, numbers, strict=True):
         joined = candles[-span:]
         before = max(count - 1 - len(joined), 0)
@@ -64,10 +67,11 @@ def test_later_candles_change_no_earlier_input(moment: int, factor: float, hole:
         for index, candle in enumerate(candles)
     ]
     rows = np.arange(len(candles))[: moment + 1]
-    honest, honest_real = filled(candles).windows(rows, 64)
-    corrupted, corrupted_real = filled(changed).windows(rows, 64)
-    np.testing.assert_array_equal(honest, corrupted)
-    np.testing.assert_array_equal(honest_real, corrupted_real)
+    honest, corrupted = filled(candles), filled(changed)
+    for expected, found in zip(honest.windows(rows, 64), corrupted.windows(rows, 64), strict=True):
+        np.testing.assert_array_equal(expected, found)
+    for name in ("scale", "range_level", "volume_level"):
+        np.testing.assert_array_equal(honest.column(name)[rows], corrupted.column(name)[rows])
 
 
 def test_inputs_are_scale_free() -> None:
@@ -83,7 +87,7 @@ def test_inputs_are_scale_free() -> None:
 
 def test_dropping_the_oldest_candles_changes_nothing() -> None:
     candles = random_walk(400)
-    small = History(MINUTE, 70, 1)
+    small = History.alone(MINUTE, 70, 1)
     for candle in candles:
         small.append(candle)
     np.testing.assert_array_equal(small.features[-60:], filled(candles).features[-60:])

@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from core.domain.quantities import LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.forecast.combination import Combination
+from tests.core.forecast.alone import ALONE
 
 HORIZONS = 8
 MOVES = arrays(np.float64, HORIZONS, elements=st.floats(-2.0, 2.0, allow_subnormal=False))
@@ -16,9 +17,10 @@ MOVES = arrays(np.float64, HORIZONS, elements=st.floats(-2.0, 2.0, allow_subnorm
 
 def combined(medians: FloatArray) -> FloatArray:
     """What is made of one expert that forecasts these medians of the close, and bands around them: [H, Q, L]."""
-    around = np.broadcast_to(np.linspace(-1.5, 1.5, len(LEVELS)), (1, HORIZONS, QUANTITIES, len(LEVELS))).copy()
-    around[0, :, Quantity.CLOSE] += medians[:, None]
-    return Combination(np.ones((1, QUANTITIES)), HORIZONS).predict(around)
+    around = np.broadcast_to(np.linspace(-1.5, 1.5, len(LEVELS)), (1, HORIZONS, 1, QUANTITIES, len(LEVELS)))
+    around = around.copy()
+    around[0, :, 0, Quantity.CLOSE] += medians[:, None]
+    return Combination(np.ones((1, QUANTITIES)), HORIZONS, 1).predict(ALONE, around)[0]
 
 
 def moves(quantiles: FloatArray) -> FloatArray:

@@ -9,7 +9,8 @@ import pytest
 
 from core.domain.events import Estimate
 from core.domain.quantities import LEVELS, FloatArray
-from core.forecast.confidence import BLOCK, FEWEST_FOR_A_PROOF, mean_sequence, ratio_sequence, skill_sequence
+from core.forecast.confidence import mean_sequence, ratio_sequence, skill_sequence
+from core.forecast.sample_sizes import BLOCK, FEWEST_FOR_A_PROOF
 from core.forecast.score import pinball, skill
 
 WEEKS, MINUTES = 200, 7 * 24 * 60

@@ -60,7 +60,7 @@ def test_a_zero_median_wick_does_not_make_the_range_one_sided(upper: float, lowe
     ],
 )
 def test_overlap(ghost: tuple[float, float], real: tuple[float, float], expected: float) -> None:
-    assert overlap(*ghost, *real) == pytest.approx(expected)
+    assert overlap(*np.array([*ghost, *real], dtype=np.float64)[:, None]) == pytest.approx(expected)
 
 
 @settings(max_examples=100)

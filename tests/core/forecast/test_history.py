@@ -5,17 +5,16 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.domain.candle import Candle
 from core.domain.quantities import SMALLEST_RANGE, Quantity
-from core.forecast.history import FEATURES, History
+from core.forecast.history import History
+from core.forecast.panel import FEATURES
 from tests.support.candles import MINUTE, random_walk, without
 
 
 def filled(candles: list[Candle], capacity: int = 64, horizons: int = 4) -> History:
-    history = History(MINUTE, capacity, horizons)
+    history = History.alone(MINUTE, capacity, horizons)
     for candle in candles:
         history.append(candle)
     return history
@@ -60,22 +59,6 @@ def test_a_feature_is_scaled_by_earlier_candles_only() -> None:
     np.testing.assert_allclose(twice[4:6] - once[4:6], math.log(2.0), rtol=1e-5)
 
 
-@settings(max_examples=25)
-@given(moment=st.integers(12, 38), factor=st.floats(0.5, 2.0))
-def test_later_candles_do_not_change_earlier_features(moment: int, factor: float) -> None:
-    candles = random_walk(40)
-    changed = [
-        candle
-        if index <= moment
-        else dataclasses.replace(candle, close=candle.close * factor, high=candle.high * 3.0, low=candle.low / 3.0)
-        for index, candle in enumerate(candles)
-    ]
-    honest, corrupted = filled(candles), filled(changed)
-    np.testing.assert_array_equal(honest.features[: moment + 1], corrupted.features[: moment + 1])
-    for name in ("scale", "range_level", "volume_level"):
-        np.testing.assert_array_equal(honest.column(name)[: moment + 1], corrupted.column(name)[: moment + 1])
-
-
 def test_features_are_bounded_and_finite_for_wild_candles() -> None:
     candles = random_walk(5)
     last = candles[-1].open_time_ms
@@ -103,15 +86,14 @@ def test_an_old_candle_is_refused() -> None:
 def test_a_restored_history_continues_bit_for_bit(stop: int) -> None:
     candles = random_walk(200)
     whole = filled(candles)
-    resumed = History(MINUTE, 64, 4)
+    resumed = History.alone(MINUTE, 64, 4)
     resumed.restore(filled(candles[:stop]).state())
     for candle in candles[stop:]:
         resumed.append(candle)
-    assert whole.observed == resumed.observed == 200
-    kept = 64
+    assert whole.panel.observed == resumed.panel.observed == [200]
     for name in ("scale", "log_close", "volume_level"):
-        np.testing.assert_array_equal(whole.column(name)[-kept:], resumed.column(name)[-kept:])
-    np.testing.assert_array_equal(whole.features[-kept:], resumed.features[-kept:])
+        np.testing.assert_array_equal(whole.column(name)[-64:], resumed.column(name)[-64:])
+    np.testing.assert_array_equal(whole.features[-64:], resumed.features[-64:])
 
 
 def test_windows_are_padded_on_the_left() -> None:

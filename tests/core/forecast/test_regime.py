@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Candle
 from core.domain.regimes import Regime, RegimeProbabilities
-from core.forecast.history import shape_of
+from core.forecast.panel import shapes_of
 from core.forecast.regime import RETURNS, RegimeMixture
+from tests.core.forecast.alone import ALONE, one
 from tests.core.forecast.markets import market, stretches
 from tests.support.candles import random_walk
 
@@ -29,9 +30,9 @@ def probabilities(
 ) -> list[RegimeProbabilities]:
     found = []
     for row, candle in enumerate(candles):
-        shape = shape_of(candle)
-        mixture.observe(shape["log_close"], shape["log_range"], row in gaps)
-        found.append(mixture.probabilities)
+        shape = shapes_of([candle])
+        mixture.observe(ALONE, shape["log_close"], shape["log_range"], np.array([row in gaps]))
+        found.append(mixture.probabilities(0))
     return found
 
 
@@ -39,7 +40,7 @@ def probabilities(
 def test_known_regimes_are_recognised_once_seen(seed: int) -> None:
     """Calm, trending, volatile, and the same again: the first round is what there is to learn from."""
     known = stretches(*Regime, *Regime, length=LENGTH)
-    found = observe(RegimeMixture(), market(known, seed))
+    found = observe(RegimeMixture(1), market(known, seed))
     right = np.array([one is other for one, other in zip(known, found, strict=True)])
     seen = slice(3 * LENGTH, None)
     assert right[seen].mean() > 0.9
@@ -50,7 +51,7 @@ def test_known_regimes_are_recognised_once_seen(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_switch_is_detected_within_a_few_candles(seed: int) -> None:
-    found = observe(RegimeMixture(), market(stretches(*Regime, length=LENGTH), seed))
+    found = observe(RegimeMixture(1), market(stretches(*Regime, length=LENGTH), seed))
     for stretch, regime in ((1, Regime.TRENDING), (2, Regime.VOLATILE)):
         assert found[stretch * LENGTH :].index(regime) <= RETURNS
 
@@ -61,7 +62,7 @@ def test_a_falling_market_is_a_trend_too() -> None:
         Candle(each.open_time_ms, *(1e4 / price for price in (each.open, each.low, each.high, each.close)), each.volume)
         for each in rising
     ]
-    assert observe(RegimeMixture(), falling) == observe(RegimeMixture(), rising)
+    assert observe(RegimeMixture(1), falling) == observe(RegimeMixture(1), rising)
 
 
 @settings(max_examples=8, deadline=None)
@@ -83,8 +84,8 @@ def test_later_candles_change_no_label(moment: int, seed: int, factor: float, ga
         )
         for row, candle in enumerate(candles)
     ]
-    whole, other = (probabilities(RegimeMixture(), each, gaps) for each in (candles, changed))
-    prefix = probabilities(RegimeMixture(), candles[: moment + 1], gaps)
+    whole, other = (probabilities(RegimeMixture(1), each, gaps) for each in (candles, changed))
+    prefix = probabilities(RegimeMixture(1), candles[: moment + 1], gaps)
     assert whole[: moment + 1] == other[: moment + 1] == prefix
 
 
@@ -98,15 +99,15 @@ def test_probabilities_sum_to_one_and_a_restored_state_continues(
     closes: list[float], heights: list[float], cut: int
 ) -> None:
     """For any jumps and candle heights."""
-    mixture, resumed = RegimeMixture(), RegimeMixture()
+    mixture, resumed = RegimeMixture(1), RegimeMixture(1)
     for row, (close, height) in enumerate(zip(closes, heights, strict=False)):
         if row == cut:
-            resumed.restore(mixture.state())
-        mixture.observe(close, height, False)
+            resumed.restore(mixture.state(0), 0)
+        mixture.observe(ALONE, one(close), one(height), np.array([False]))
         if row >= cut:
-            resumed.observe(close, height, False)
-            assert resumed.probabilities == mixture.probabilities
-        found = mixture.probabilities
+            resumed.observe(ALONE, one(close), one(height), np.array([False]))
+            assert resumed.probabilities(0) == mixture.probabilities(0)
+        found = mixture.probabilities(0)
         assert all(0.0 <= found.of(regime) <= 1.0 for regime in Regime)
         assert sum(found.of(regime) for regime in Regime) == pytest.approx(1.0)
 
@@ -125,8 +126,8 @@ def test_a_single_crash_is_no_trend() -> None:
             for each in calm[201:]
         ),
     ]
-    found = observe(RegimeMixture(), crashed)
-    before = observe(RegimeMixture(), calm)
+    found = observe(RegimeMixture(1), crashed)
+    before = observe(RegimeMixture(1), calm)
     assert found[200:230].count(Regime.TRENDING) <= before[200:230].count(Regime.TRENDING) + 3
     assert Regime.VOLATILE in found[200:203]
 
@@ -140,12 +141,12 @@ def test_a_move_across_a_gap_is_no_trend() -> None:
         else Candle(each.open_time_ms, each.open * 2, each.high * 2, each.low * 2, each.close * 2, 1.0)
         for row, each in enumerate(calm)
     ]
-    with_hole = observe(RegimeMixture(), jumped, frozenset({200}))
-    assert with_hole[200:] == pytest.approx(observe(RegimeMixture(), calm)[200:]), "as if nothing had been jumped"
-    without_hole = probabilities(RegimeMixture(), jumped)[200]
-    assert without_hole != probabilities(RegimeMixture(), calm)[200], "without the hole it is a move as any other"
+    with_hole = observe(RegimeMixture(1), jumped, frozenset({200}))
+    assert with_hole[200:] == pytest.approx(observe(RegimeMixture(1), calm)[200:]), "as if nothing had been jumped"
+    without_hole = probabilities(RegimeMixture(1), jumped)[200]
+    assert without_hole != probabilities(RegimeMixture(1), calm)[200], "without the hole it is a move as any other"
 
 
 def test_a_flat_market_has_a_regime_too() -> None:
     flat = [Candle(row * 60_000, 5.0, 5.0, 5.0, 5.0, 0.0) for row in range(50)]
-    assert observe(RegimeMixture(), flat)[-1] is Regime.CALM
+    assert observe(RegimeMixture(1), flat)[-1] is Regime.CALM

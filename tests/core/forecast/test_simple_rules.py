@@ -14,5 +14,9 @@ def test_one_by_one_and_all_at_once_give_the_same_forecasts() -> None:
         rules.forecast()
     for candle in candles:
         again.observe(candle)
-    said = rules.forecast()
-    assert np.array_equal(said, again.forecast()) and np.isfinite(said).all() and (np.diff(said, axis=-1) >= 0).all()
+    forecasts = rules.forecast()
+    assert (
+        np.array_equal(forecasts, again.forecast())
+        and np.isfinite(forecasts).all()
+        and (np.diff(forecasts, axis=-1) >= 0).all()
+    )

@@ -14,7 +14,7 @@ from core.domain.candle_series import CandleSeries
 from core.indicators.parameters import Anchor, Source
 from core.indicators.registry import INDICATORS, Unit
 from core.indicators.spec import IndicatorSpec
-from core.market.history.files import read_candle_file
+from core.market.history.candle_file import read_candle_file
 from tests.core.indicators import formulas
 from tests.core.indicators.formulas import Values
 from tests.core.indicators.support import HOUR, SHORT, START_MS, USUAL, series_of, values_of

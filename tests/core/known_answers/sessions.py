@@ -18,7 +18,9 @@ from core.forecast.combination import Combination, prior
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, unpack_losses
 from core.forecast.history import History
 from core.forecast.other_markets import exchange_numbers
-from core.forecast.reference_forecast import REFERENCE_WINDOW, reference_quantiles
+from core.forecast.outcomes import Outcomes, newest_outcomes
+from core.forecast.panel import Panel
+from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.score import pinball, skill
 from core.settings.tree import CheckpointSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.candles import CandleStore
@@ -28,6 +30,7 @@ from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES
 from core.training.hosting.service import TrainingService
 from core.training.online.trainer_spec import SessionSpec
+from tests.core.forecast.alone import ALONE
 from tests.core.known_answers.markets import INTERVAL, KnownMarket
 from tests.core.training import rigs
 from tests.support.plain_loop import learn_together
@@ -79,10 +82,11 @@ def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) ->
     """The session that runs live, candle after candle."""
     DataFolder(root).ensure()
     seeded = replace(settings, training=replace(settings.training, seed=seed))
-    service = TrainingService(SessionSpec(root, Market(FILE_VENUE, "KNOWN", INTERVAL), seeded), SystemClock())
+    market = Market(FILE_VENUE, "KNOWN", INTERVAL)
+    service = TrainingService(SessionSpec(root, market, seeded), SystemClock())
     try:
         for candle in known.candles:
-            service.handle(rigs.observed(candle))
+            service.handle(rigs.observed(candle, market=market))
         run_id = service.status().run_id
     finally:
         service.close()
@@ -122,14 +126,16 @@ def _lost(db: Database, run_id: str, known: KnownMarket) -> Lost:
 
 def attainable_of(known: KnownMarket, newest: int) -> float:
     """The skill of the best possible forecast, over the newest candles."""
-    history = History(INTERVAL, REFERENCE_WINDOW + 1, 1)
+    history = History.alone(INTERVAL, REFERENCE_WINDOW + 1, 1)
+    reference = ReferenceForecast(history.panel)
     lost = []
     for place, candle in enumerate(known.candles):
         if place >= len(known.candles) - newest:
-            factor, offset = (units[0, 0, known.quantity] for units in history.units(np.array([place - 1])))
-            said = offset + factor * reference_quantiles(history)[0, known.quantity]
+            factor, offset = (units[0, 0, known.quantity] for units in history.units(np.array([len(history) - 1])))
+            said = offset + factor * reference.quantiles(ALONE)[0, 0, known.quantity]
             lost.append(pinball(known.outcome[place], said))
         history.append(candle)
+        reference.observe(ALONE, newest_outcomes(history.panel, ALONE))
     best = pinball(known.outcome, known.best)[-newest:]
     return 1.0 - float(best.sum() / np.sum(lost))
 
@@ -141,55 +147,37 @@ def of_baselines(known: KnownMarket) -> Lost:
 
 def of_baselines_together(universe: Sequence[KnownMarket]) -> list[Lost]:
     """The same of markets that know of each other."""
-    markets = [_Baselines(known, has_others=len(universe) > 1) for known in universe]
+    all_markets = np.arange(len(universe))
+    panel = Panel(INTERVAL, all_markets.size, REFERENCE_WINDOW + 1, 1)
+    baselines = BaselineExperts(panel)
+    combination = Combination(prior(with_model=False), 1, all_markets.size)
+    made: tuple[FloatArray, FloatArray] | None = None
+    losses = []
     for candles in zip(*(known.candles for known in universe), strict=True):
-        for market, candle in zip(markets, candles, strict=True):
-            market.history.append(candle)
-        exchange_numbers([market.history for market in markets])
-        for market in markets:
-            market.observe()
-    return [market.lost() for market in markets]
+        panel.append(all_markets, candles)
+        of_others = exchange_numbers(panel, all_markets) if panel.has_others else None
+        outcomes = baselines.observe(all_markets, of_others)
+        if made is not None:
+            combination.learn(all_markets, *made, outcomes.normalised, outcomes.is_known)
+            losses.append([_lost_of(known.quantity, outcomes, made, row) for row, known in enumerate(universe)])
+        experts = baselines.quantiles(all_markets)
+        made = experts, combination.predict(all_markets, experts)
+    of_markets = np.moveaxis(np.array(losses), 0, -1)
+    return [
+        Lost(shown, reference, pinball(known.outcome, known.best)[1:], shown)
+        for known, (shown, reference) in zip(universe, of_markets, strict=True)
+    ]
 
 
-class _Baselines:
-    """One market without a model."""
-
-    def __init__(self, known: KnownMarket, *, has_others: bool) -> None:
-        self._known = known
-        self.history = History(INTERVAL, REFERENCE_WINDOW + 1, 1, has_others=has_others)
-        self._baselines = BaselineExperts(self.history)
-        self._combination = Combination(prior(with_model=False), 1)
-        self._made: tuple[FloatArray, FloatArray] | None = None
-        """Of the experts [E, 1, Q, L] and of their combination [1, Q, L], normalised."""
-        self._losses: list[FloatArray] = []
-
-    def observe(self) -> None:
-        """Take the history's newest candle."""
-        self._baselines.observe()
-        if self._made is not None:
-            self._losses.append(_learned(self.history, self._combination, *self._made, self._known.quantity))
-        now = self._baselines.quantiles()
-        self._made = now, self._combination.predict(now)
-
-    def lost(self) -> Lost:
-        shown, against = np.array(self._losses).T
-        return Lost(shown, against, pinball(self._known.outcome, self._known.best)[1:], shown)
-
-
-def _learned(
-    history: History, combination: Combination, experts: FloatArray, shown: FloatArray, quantity: Quantity
-) -> FloatArray:
-    """Take the newest candle as the outcome of its forecast. Returns the losses of forecast and reference.
-
-    experts: [E, 1, Q, L], shown: [1, Q, L], normalised.
-    """
-    origin = np.array([len(history) - 2])
-    factor, offset = (units[0, 0] for units in history.units(origin))
-    outcome = (history.targets(origin)[0][0, 0] - offset) / factor
-    combination.learn(np.array([1]), experts, shown, outcome[None])
-    said = np.stack([shown, experts[REFERENCE]])[:, 0, quantity]
-    lost: FloatArray = factor[quantity] * pinball(outcome[quantity], said)
-    return lost
+def _lost_of(
+    quantity: Quantity, outcomes: Outcomes, made: tuple[FloatArray, FloatArray], market: int
+) -> tuple[float, float]:
+    """The losses of forecast and reference one candle ahead. made: the experts' forecasts [n, H, E, Q, L], and the
+    combined ones [n, H, Q, L], normalised."""
+    experts, shown = made
+    factor, outcome = (each[market, 0, quantity] for each in (outcomes.factor, outcomes.normalised))
+    of_shown, of_reference = (shown[market, 0, quantity], experts[market, 0, REFERENCE, quantity])
+    return factor * float(pinball(outcome, of_shown)), factor * float(pinball(outcome, of_reference))
 
 
 def _whole(losses: FloatArray | None) -> FloatArray:

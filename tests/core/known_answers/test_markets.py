@@ -18,7 +18,7 @@ COUNT = 5000
 @pytest.mark.parametrize("name", ALL)
 def test_candles_are_valid_and_match_the_outcomes(name: str) -> None:
     known = ALL[name](300, 3)
-    history = History(INTERVAL, 300, 1)
+    history = History.alone(INTERVAL, 300, 1)
     for candle in known.candles:
         assert candle.low <= min(candle.open, candle.close) <= max(candle.open, candle.close) <= candle.high
         assert candle.volume > 0.0

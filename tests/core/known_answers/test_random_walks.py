@@ -13,7 +13,7 @@ import pytest
 from core.domain.events import Estimate
 from core.evaluation.findings import Request
 from core.evaluation.running import RunningAccuracy
-from core.forecast.score import FEWEST_FOR_AN_EDGE
+from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from tests.core.known_answers.markets import random_walk

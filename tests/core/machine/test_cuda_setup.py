@@ -28,6 +28,9 @@ def old(*capability: int) -> tuple[Gpu, ...]:
         (replace(REFUSED, driver=None, gpus=(), has_card=True), "ubuntu-drivers"),
         (replace(REFUSED, hidden_by=""), "CUDA_VISIBLE_DEVICES"),
         (replace(REFUSED, hidden_by="0"), "modprobe -r nvidia_uvm"),
+        (replace(REFUSED, hidden_by="GPU-8932f937"), "modprobe -r nvidia_uvm"),
+        (replace(REFUSED, hidden_by="7,0"), "CUDA_VISIBLE_DEVICES"),
+        (replace(REFUSED, hidden_by="0", driver=None, gpus=(), has_card=True), "ubuntu-drivers"),
         (replace(REFUSED, reason="CUDA out of memory. Tried to allocate 2 MiB"), "nvidia-smi"),
         (replace(REFUSED, system="Windows"), "Restart the computer"),
         (replace(REFUSED, is_wsl=True), "Restart the computer"),
@@ -52,7 +55,7 @@ def test_no_row_is_hidden_by_those_before_it() -> None:
         replace(REFUSED, reason=""),
         replace(REFUSED, system="Darwin"),
         replace(REFUSED, other="ROCm"),
-        replace(REFUSED, usable=("cuda:1",)),
+        replace(REFUSED, usable="cuda:1"),
         replace(REFUSED, hidden_by=""),
         replace(REFUSED, is_driver_replaced=True),
         replace(REFUSED, is_wsl=True, driver="550.120"),
@@ -77,7 +80,7 @@ def test_no_row_is_hidden_by_those_before_it() -> None:
         (old(8, 9), "version 580 or newer."),
         (old(6, 1), "exactly branch 580: newer ones do not support this GPU."),
         (old(6, 1) + old(8, 9), "exactly branch 580: newer ones do not support this GPU."),
-        ((), "version 580 or newer (exactly branch 580 for GTX 900, GTX 10, Titan V and V100)."),
+        ((), "version 580 or newer (exactly branch 580 for GTX 745, 750, 900 and 10, Titan V and V100)."),
     ],
 )
 @pytest.mark.parametrize("system", ["Linux", "Windows"])

@@ -87,7 +87,7 @@ class AggregatorMachine(RuleBasedStateMachine):
             self.known.add(trade.trade_id)
         if expected is TradeFate.TAKEN:
             self.taken.append(trade)
-        for loss in self.aggregator.take_losses():
+        for loss in self.aggregator.pop_losses():
             missing = set(range(loss.first_id, self.next_id + 1)) - self.known - self.given_up
             assert loss.count <= len(missing)
             self.given_up.update(sorted(missing)[: loss.count])
@@ -134,7 +134,7 @@ class AggregatorMachine(RuleBasedStateMachine):
     @invariant()
     def a_whole_candle_lacks_no_trade_that_could_be_known(self) -> None:
         for open_ms in self.aggregator.open_times():
-            if not self.aggregator.is_whole(open_ms):
+            if not self.aggregator.is_complete(open_ms):
                 continue
             own = sorted(
                 each.trade_id
@@ -171,8 +171,8 @@ def test_the_order_of_trades_does_not_matter(random: Random, has_consecutive_ids
 def test_a_candle_with_an_unseen_start_is_incomplete() -> None:
     aggregator = aggregated(trades_of(300))
     first, *later = aggregator.open_times()
-    assert not aggregator.is_whole(first)
-    assert all(aggregator.is_whole(open_ms) for open_ms in later)
+    assert not aggregator.is_complete(first)
+    assert all(aggregator.is_complete(open_ms) for open_ms in later)
 
 
 def test_an_unfilled_id_gap_is_a_loss_in_its_candle_only() -> None:
@@ -181,12 +181,12 @@ def test_an_unfilled_id_gap_is_a_loss_in_its_candle_only() -> None:
     lost = trades[120:125]
     for trade in trades[:120] + trades[125:]:
         aggregator.add(trade)
-    (loss,) = aggregator.take_losses()
+    (loss,) = aggregator.pop_losses()
     assert (loss.first_id, loss.count) == (lost[0].trade_id, 5)
     torn_ms = MINUTE.open_time_ms(lost[0].time_ms)
-    assert not aggregator.is_whole(torn_ms)
-    assert aggregator.is_whole(torn_ms + STEP_MS)
-    assert aggregator.take_losses() == []
+    assert not aggregator.is_complete(torn_ms)
+    assert aggregator.is_complete(torn_ms + STEP_MS)
+    assert aggregator.pop_losses() == []
 
 
 def test_one_outlier_id_is_ignored_but_a_shifted_sequence_accepted() -> None:
@@ -197,7 +197,7 @@ def test_one_outlier_id_is_ignored_but_a_shifted_sequence_accepted() -> None:
     assert fates.count(TradeFate.ID_JUMP) == 1 and fates.count(TradeFate.TAKEN) == 20
     moved = [Trade(5_000_000 + index, trade.time_ms, 100.0, 1.0) for index, trade in enumerate(trades[20:])]
     assert [aggregator.add(each) for each in moved].count(TradeFate.ID_JUMP) == 1
-    (loss,) = aggregator.take_losses()
+    (loss,) = aggregator.pop_losses()
     assert loss.first_id == 1020
 
 
@@ -237,4 +237,4 @@ def test_five_thousand_trades_a_second_reach_the_series_without_loss() -> None:
     assert aggregator.fates[TradeFate.DUPLICATE] == len(trades) // 10
     closed_volume = float(series.volume.sum())
     assert closed_volume == amount * len(trades)
-    assert aggregator.take_losses() == []
+    assert aggregator.pop_losses() == []

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from core.domain.candle import Candle, Interval, Market
+from core.domain.candle_faults import RejectionReason
 from core.domain.clock import ManualClock
-from core.domain.validation import RejectionReason
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,

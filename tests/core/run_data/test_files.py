@@ -10,12 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.market.history.table import exact_floats
+from core.market.history.table_file import exact_floats
 from core.run_data import open_run
 from core.run_data.files import TABLES, Format, export_tables
 from core.storage.errors import StorageError
-from tests.core.run_data.test_reader import folder as folder
-from tests.core.training.conftest import one_thread as one_thread
 
 READERS = {"parquet": pd.read_parquet, "csv": partial(pd.read_csv, **exact_floats())}
 

@@ -25,24 +25,12 @@ from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from core.training.commands import RescoreCandle
+from tests.core.run_data.conftest import CANDLES
 from tests.core.training import rigs
-from tests.core.training.conftest import one_thread as one_thread
-from tests.support.candles import MINUTE, random_walk
+from tests.support.candles import MINUTE
 from tests.support.driven import store_candles
 
-CANDLES = random_walk(90, seed=4)
 HORIZONS = rigs.SMALL.model.horizons
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a run that has learned some candles; for tests that only read it."""
-    root = tmp_path_factory.mktemp("run")
-    store_candles(root, CANDLES)
-    session = rigs.service(root)
-    rigs.feed(session, CANDLES)
-    session.close()
-    return root
 
 
 @pytest.fixture
@@ -108,7 +96,7 @@ def test_a_corrected_candle_has_a_further_version(folder: Path, tmp_path: Path) 
     store_candles(tmp_path / "run", [replace(wrong, close=wrong.high)])
     session = rigs.service(tmp_path / "run")
     session.opening_events()
-    session.handle(RescoreCandle(wrong.open_time_ms))
+    session.handle(RescoreCandle(wrong.open_time_ms, rigs.MARKET))
     session.close()
     with open_run(tmp_path / "run") as data:
         scores = data.scores()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from core.domain.watchlist import MOST_WATCHED, WatchedMarket
-from core.settings.paper import PaperSettings, TradeCosts
+from core.domain.watchlist import WatchedMarket
+from core.settings.paper import PaperSettings
 from core.settings.tree import MarketSettings, Settings, from_dict, load, save, to_dict, to_record
 from core.settings.window import NotificationSettings, WatchlistSettings
 
@@ -45,29 +45,11 @@ def test_order_and_watchlist_round_trip_through_a_file(tmp_path: Path) -> None:
     assert load(tmp_path / "settings.json") == (settings, ())
 
 
-def test_a_trade_costs_what_its_exchange_says_else_the_common_costs(tmp_path: Path) -> None:
-    paper = PaperSettings(fee_bp=4.0, venues={"kraken": TradeCosts(fee_bp=25.0, spread_bp=2.0, slippage_bp=1.0)})
-    assert PaperSettings().of("okx").of_a_trade == pytest.approx(5e-4)
-    assert paper.of("kraken").of_a_trade == pytest.approx(27e-4) and paper.of("okx") is paper
-    settings = Settings(paper=paper)
-    save(settings, tmp_path / "settings.json")
-    assert load(tmp_path / "settings.json") == (settings, ())
-
-
-@pytest.mark.parametrize(
-    ("venues", "named"),
-    [
-        ({"kraken": {"fee_bp": -1.0}}, "paper.venues.kraken.fee_bp"),
-        ({"kraken": {"fee_bp": 2e3}}, "at most 1000"),
-        ({"Kra ken": {"fee_bp": 2.0}}, "paper.venues.Kra ken"),
-        ({"kraken": 4}, "paper.venues.kraken"),
-    ],
-)
-def test_invalid_costs_are_named_and_the_others_kept(venues: dict[str, object], named: str) -> None:
-    settings, warnings = from_dict({"paper": {"fee_bp": 3.0, "venues": {"okx": {"fee_bp": 8.0}, **venues}}})
-    assert settings.paper.fee_bp == 3.0 and settings.paper.of("okx").fee_bp == 8.0
-    assert any(named in warning for warning in warnings)
-    assert settings.paper.of("kraken").fee_bp in (3.0, 4.0)
+def test_a_trade_pays_the_fee_half_the_spread_and_the_slippage() -> None:
+    assert PaperSettings().of_a_trade == pytest.approx(5e-4)
+    assert PaperSettings(fee_bp=25.0, spread_bp=2.0, slippage_bp=1.0).of_a_trade == pytest.approx(27e-4)
+    settings, (warning,) = from_dict({"paper": {"fee_bp": 3.0, "spread_bp": -1.0}})
+    assert (settings.paper.fee_bp, settings.paper.spread_bp) == (3.0, 1.0) and "paper.spread_bp" in warning
 
 
 def test_older_settings_read_on_without_chance_alerts() -> None:
@@ -81,42 +63,32 @@ def test_older_settings_read_on_without_chance_alerts() -> None:
 SECRET = "s3cr3t-t0ken"
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        f"https://hooks.example.com/{SECRET}?token={SECRET}",
-        f"http://127.0.0.1:8080/{SECRET}",
-        f"http://localhost/{SECRET}",
-        f"http://[::1]:8080/{SECRET}",
-    ],
-)
-def test_a_webhook_is_in_the_settings_file_and_nowhere_else(tmp_path: Path, url: str) -> None:
-    settings = Settings(notifications=NotificationSettings(webhook_url=url))
+def test_alert_urls_are_in_the_settings_file_and_nowhere_else(tmp_path: Path) -> None:
+    urls = f"https://hooks.example.com/{SECRET}?token={SECRET} tgram://123456789:{SECRET}/1 http://[::1]:8080/{SECRET}"
+    settings = Settings(notifications=NotificationSettings(alert_urls=urls))
     save(settings, tmp_path / "settings.json")
     assert load(tmp_path / "settings.json") == (settings, ())
     assert SECRET not in json.dumps(to_record(settings)), "that is stored with a run, and in every backup"
-    assert set(to_dict(settings)["notifications"]) - set(to_record(settings)["notifications"]) == {"webhook_url"}
+    assert set(to_dict(settings)["notifications"]) - set(to_record(settings)["notifications"]) == {"alert_urls"}
 
 
 @pytest.mark.parametrize(
-    "url",
+    "urls",
     [
+        SECRET,
+        f"tgram:{SECRET}",
+        f"://{SECRET}",
+        f"jsons://a.example {SECRET}",
+        f"jsons://a.example/{SECRET}\n",
+        f"jsons://a.example/{SECRET}{'x' * 10_000}",
         f"http://hooks.example.com/{SECRET}",
-        f"ftp://{SECRET}",
-        f"{SECRET}",
-        f"https:///{SECRET}",
-        f"https://[{SECRET}",
-        f"https://a b/{SECRET}",
-        f"https://a.example/{SECRET}\n",
-        f"https://a.example:port/{SECRET}",
-        f"https://a.example/{SECRET}{'x' * 3_000}",
-        f"http://127.0.0.1.example.com/{SECRET}",
+        f"ntfy://a-topic JSON://user:{SECRET}@192.168.1.5/",
     ],
 )
-def test_another_address_is_refused_without_repeating_it(url: str) -> None:
-    settings, (warning,) = from_dict({"notifications": {"webhook_url": url, "feed": False}})
-    assert settings.notifications.webhook_url is None and not settings.notifications.feed
-    assert "notifications.webhook_url" in warning and "address" in warning and SECRET not in warning
+def test_alert_urls_of_another_form_are_refused_without_repeating_them(urls: str) -> None:
+    settings, (warning,) = from_dict({"notifications": {"alert_urls": urls, "feed": False}})
+    assert settings.notifications.alert_urls is None and not settings.notifications.feed
+    assert "notifications.alert_urls" in warning and SECRET not in warning
 
 
 def test_an_invalid_watchlist_row_is_named_and_the_others_kept() -> None:
@@ -124,16 +96,6 @@ def test_an_invalid_watchlist_row_is_named_and_the_others_kept() -> None:
     settings, warnings = from_dict({"watchlist": {"markets": [good, {**good, "symbol": "no market"}]}})
     assert settings.watchlist.markets == (WatchedMarket("kraken", "ETH/EUR", "15m"),)
     assert warnings and all("watchlist.markets.1" in warning for warning in warnings)
-
-
-def test_of_too_many_markets_the_first_are_kept() -> None:
-    rows: list[object] = [{"venue": "binance", "symbol": f"M{number}/USDT"} for number in range(MOST_WATCHED + 30)]
-    rows[3] = {"venue": "binance", "symbol": "no symbol"}
-    settings, warnings = from_dict({"watchlist": {"markets": rows}})
-    kept = [each.symbol for each in settings.watchlist.markets]
-    assert kept == [f"M{number}/USDT" for number in range(MOST_WATCHED) if number != 3]
-    assert "'watchlist.markets' has 130 entries, and may have 100: the first 100 are used." in warnings[0]
-    assert all("watchlist.markets.3" in each for each in warnings[1:]), "the others are valid"
 
 
 def test_a_market_that_is_listed_twice_keeps_the_list_and_its_switches() -> None:

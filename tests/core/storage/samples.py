@@ -11,10 +11,10 @@ from core.domain.candle import Candle, Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import ForecastMode, Incident, Severity, StepDone
 from core.forecast.experts import Quantiles
-from core.storage.packing import as_stored
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import Run, RunStore
+from tests.support.scores import as_stored
 
 MINUTE_MS = 60_000
 HORIZONS = 8
@@ -48,7 +48,7 @@ def create_run(
 
 def open_record(db: Database, run: Run | None = None) -> TrainingRecord:
     run = run or create_run(db)
-    return TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id))
+    return TrainingRecord(db, run.run_id, RunStore(db).acquire_fence(run.run_id))
 
 
 def forecast(origin: int, seed: int = 0) -> StoredForecast:

@@ -14,21 +14,22 @@ from pathlib import Path
 import pytest
 
 from core.domain.clock import ManualClock, SystemClock
-from core.domain.diagnosis import Disease
-from core.storage.backup_record import RECORD, list_backups, verify, write_record
-from core.storage.backups import BackupCancelled, _resumed_from, is_due, make_backup
+from core.storage.backup_record import RECORD, Backup, list_backups, verify
+from core.storage.backups import BackupCancelled, is_due, make_backup
 from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
-from core.storage.recovering import open_or_recover, restore
+from core.storage.recovering import missing_data_notice, open_or_recover, restore
+from core.storage.schema import VERSION
 from core.training.commands import SaveCheckpoint
-from tests.core.storage.samples import MARKET, candle, checkpoint, open_record
+from tests.core.storage.samples import MARKET, candle
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 
 NOON_MS = 1_764_417_600_000
+IN_2038_MS = 2_150_000_000_000
 HOUR_MS = 3_600_000
 
 
@@ -60,9 +61,9 @@ def test_a_backup_is_the_database_at_one_moment_while_another_connection_writes(
 
         backup = make_backup(folder, SystemClock(), keep=3, on_progress=write_on)
     assert len(reached) > 2 and reached == sorted(reached), "it was copied in pieces, and never restarted"
-    assert backup.record.rows["candles"] == 80_000 and count(folder) == 80_000 + len(reached)
+    assert backup.record.rows == 80_000 and count(folder) == 80_000 + len(reached)
     assert verify(backup) is None
-    assert {path.name for path in backup.folder.iterdir()} == {"database.sqlite3", "backup.json", "checkpoints"}
+    assert {path.name for path in backup.folder.iterdir()} == {"database.sqlite3", "backup.json"}
 
 
 def test_a_folder_named_by_a_relative_path_is_backed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,6 +159,36 @@ def test_the_newest_are_kept_and_the_fullest(folder: DataFolder) -> None:
     assert full not in list_backups(folder.backups), "a newer one holds more"
 
 
+@pytest.mark.parametrize("keep", [1, 3])
+def test_a_backup_of_a_clock_that_was_years_ahead_is_not_taken_for_the_newest(folder: DataFolder, keep: int) -> None:
+    """Regression: it replaced a damaged database instead of the newer one, and newer ones were deleted at once."""
+    fill(folder, 0, 205)
+    ahead = make_backup(folder, ManualClock(IN_2038_MS), keep)
+    fill(folder, 205, 540)
+    assert is_due(folder, 6, NOON_MS)
+    newest = make_backup(folder, ManualClock(NOON_MS), keep)
+    assert list_backups(folder.backups) == (newest, ahead)[:keep] and not is_due(folder, 6, NOON_MS + HOUR_MS)
+    spoil(folder.database)
+    opened = open_or_recover(folder, clock=ManualClock(NOON_MS + HOUR_MS))
+    opened.db.close()
+    assert count(folder) == 540
+
+
+def test_what_is_missing_is_said_though_the_clock_was_years_ahead(folder: DataFolder) -> None:
+    """Regression: "As far as the files show, nothing was written after it." """
+    fill(folder, 0, 205)
+    backup = make_backup(folder, ManualClock(IN_2038_MS), keep=3)
+    restored = restore(folder, backup, NOON_MS)
+    assert restored.lost_until_ms is None and "nothing was written" in missing_data_notice(restored)
+    backup = make_backup(folder, ManualClock(IN_2038_MS), keep=3)
+    fill(folder, 205, 540)
+    spoil(folder.database)
+    opened = open_or_recover(folder, clock=ManualClock(NOON_MS))
+    opened.db.close()
+    assert opened.notice is not None and "Data written after it, in a time that is not known" in opened.notice
+    assert backup.name in str(list_backups(folder.backups)[0].folder) and count(folder) == 205
+
+
 @pytest.mark.parametrize(("hours", "due"), [(0, False), (1, True), (3, True), (4, False)])
 def test_a_backup_is_due_when_the_newest_reaches_its_age(folder: DataFolder, hours: int, due: bool) -> None:
     fill(folder, 0, 1)
@@ -171,8 +202,8 @@ def test_no_backup_is_due_without_a_database_or_changes(folder: DataFolder) -> N
     fill(folder, 0, 1)
     assert is_due(folder, 1, NOON_MS), "there is none yet"
     make_backup(folder, ManualClock(NOON_MS), 3)
-    os.utime(folder.database, (NOON_MS / 1000 - 60, NOON_MS / 1000 - 60))
-    assert not is_due(folder, 1, NOON_MS + 9 * HOUR_MS)
+    assert not is_due(folder, 1, NOON_MS + 9 * HOUR_MS) and not is_due(folder, 1, NOON_MS - 9 * HOUR_MS)
+    os.utime(folder.database, (1, 1))
     assert is_due(folder, 1, NOON_MS - 9 * HOUR_MS), "a clock that was set back does not end backups"
 
 
@@ -203,7 +234,7 @@ SPOILED: dict[str, Callable[[Path], object]] = {
     "gone": lambda newest: (newest / "database.sqlite3").unlink(),
     "no record": lambda newest: (newest / RECORD).unlink(),
     "a record of nonsense": lambda newest: (newest / RECORD).write_text("[" * 50_000),
-    "a record of another form": lambda newest: (newest / RECORD).write_text('{"form": 2}'),
+    "a record of another form": lambda newest: (newest / RECORD).write_text('{"number": 2}'),
 }
 
 
@@ -229,19 +260,17 @@ def _only(folder: Path) -> Path:
     return inside
 
 
-@pytest.mark.parametrize(("steps", "why"), [(("of_next_year",), "newer version"), (("first_tables",), "too old")])
-def test_a_backup_of_a_version_that_cannot_be_read_is_skipped(
-    folder: DataFolder, steps: tuple[str, ...], why: str
-) -> None:
+def test_a_backup_of_another_schema_is_skipped(folder: DataFolder) -> None:
     fill(folder, 0, 50)
     make_backup(folder, ManualClock(NOON_MS), 3)
     fill(folder, 50, 90)
     newest = make_backup(folder, ManualClock(NOON_MS + HOUR_MS), 3)
-    write_record(newest.folder, replace(newest.record, steps=steps))
+    other = newest.record.model_copy(update={"schema_version": VERSION + 1})
+    (newest.folder / RECORD).write_text(other.model_dump_json())
     spoil(folder.database)
     opened = open_or_recover(folder, clock=ManualClock(NOON_MS + 2 * HOUR_MS))
     opened.db.close()
-    assert opened.notice is not None and why in opened.notice and count(folder) == 50
+    assert opened.notice is not None and "another version" in opened.notice and count(folder) == 50
 
 
 def test_a_lost_database_is_restored_despite_leftover_files(folder: DataFolder) -> None:
@@ -318,31 +347,6 @@ def test_a_run_continues_from_a_backup_as_after_a_kill(tmp_path: Path) -> None:
         assert CheckpointRows(db).newest(run_id) is not None
 
 
-def test_a_diverged_checkpoint_is_not_taken_for_the_best_of_its_run(folder: DataFolder) -> None:
-    """Regression: the highest skill alone decided. A database of an older version lacks the columns that tell."""
-    with closing(open_database(folder.database)) as db:
-        record = open_record(db)
-        made = {
-            name: replace(checkpoint(record.reader.run_id, number), file=name, **figures)
-            for number, (name, figures) in enumerate(
-                {
-                    "best": {"skill": 0.2},
-                    "diverged": {"skill": 0.9, "health": Disease.DIVERGED.value},
-                    "adds less than nothing": {"skill": 0.8, "model_gain": -0.1},
-                    "worse than no change": {"skill": -0.1},
-                    "newest": {"skill": None},
-                }.items()
-            )
-        }
-        with record.write():
-            for info in made.values():
-                record.add_checkpoint(info)
-        assert [file for file, _ in _resumed_from(db.conn)] == ["best", "newest"]
-        for column in ("health", "model_gain"):
-            db.conn.execute(f"ALTER TABLE checkpoints DROP COLUMN {column}")
-        assert [file for file, _ in _resumed_from(db.conn)] == ["diverged", "newest"]
-
-
 def test_a_damaged_checkpoint_is_not_in_the_backup(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = DataFolder(tmp_path / "data")
     session = rigs.service(folder.root)
@@ -350,17 +354,22 @@ def test_a_damaged_checkpoint_is_not_in_the_backup(tmp_path: Path, caplog: pytes
     session.handle(SaveCheckpoint())
     session.close()
     sound = make_backup(folder, ManualClock(NOON_MS), 3)
-    newest = sound.record.checkpoints[-1]
-    path = folder.absolute(newest.file)
+    before = checkpoints_in(sound)
+    newest = max(before)
+    path = folder.absolute(newest)
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.unlink()  # the backup before has the same file under another name
     path.write_bytes(content)
     backup = make_backup(folder, ManualClock(NOON_MS + HOUR_MS), 3)
-    assert newest.file not in {kept.file for kept in backup.record.checkpoints}
-    assert len(list((backup.folder / "checkpoints").iterdir())) == len(backup.record.checkpoints)
+    assert checkpoints_in(backup) == before - {newest} and checkpoints_in(sound) == before
     assert verify(backup) is None and verify(sound) is None
-    assert f"{newest.file} is not whole" in caplog.text
+    assert f"{newest} is not whole" in caplog.text
+
+
+def checkpoints_in(backup: Backup) -> set[str]:
+    inside = backup.weights("")
+    return {path.relative_to(inside).as_posix() for path in inside.rglob("*.safetensors")}
 
 
 def test_damage_found_while_running_names_the_remedy(folder: DataFolder) -> None:

@@ -25,10 +25,6 @@ def save(record: TrainingRecord, *skills: float | None) -> list[CheckpointInfo]:
     return infos
 
 
-def numbers(infos: list[CheckpointInfo]) -> list[int]:
-    return [info.step // 10 for info in infos]
-
-
 def test_the_newest_comes_first_and_other_runs_are_excluded(db: Database, other: Database) -> None:
     record = open_record(db)
     infos = save(record, None, None, None)
@@ -40,58 +36,13 @@ def test_the_newest_comes_first_and_other_runs_are_excluded(db: Database, other:
     assert rows.newest("lost") is rows.best("lost") is rows.by_id("lost") is None
 
 
-@pytest.mark.parametrize(
-    ("skills", "best"),
-    [
-        ((0.1, 0.3, 0.2), 1),
-        ((NAN, 0.5, None), 1),
-        ((float("inf"), 0.1, float("-inf")), 1),
-        ((-0.5, -0.1, None), None),
-        ((None, NAN), None),
-        ((0.2, 0.2), 1),
-        ((-0.1, 0.0), 1),
-    ],
-)
-def test_the_best_has_the_highest_finite_skill(
-    db: Database, skills: tuple[float | None, ...], best: int | None
-) -> None:
+def test_the_table_marks_the_best_and_a_backup_needs_it(db: Database) -> None:
     record = open_record(db)
-    save(record, *skills)
-    listed = CheckpointRows(db).list(record.reader.run_id)
-    assert numbers([info for info in listed if info.is_best]) == ([] if best is None else [best])
-    found = CheckpointRows(db).best(record.reader.run_id)
-    assert (found and found.step // 10) == best
-    assert [info.skill for info in listed if info.skill != info.skill] == []
-
-
-@pytest.mark.parametrize(
-    ("gains", "best"), [((0.01, -0.003), 0), ((None, -0.003), 0), ((-0.01, 0.0), 1), ((-0.01, -0.003), None)]
-)
-def test_a_checkpoint_worse_than_the_simple_rules_is_not_the_best(
-    db: Database, gains: tuple[float | None, ...], best: int | None
-) -> None:
-    """For any score and by every query."""
-    record = open_record(db)
-    for number, gain in enumerate(gains):
-        with record.write():
-            info = checkpoint(record.reader.run_id, number, skill=0.1 + number)
-            record.add_checkpoint(replace(info, model_gain=gain))
+    best, _, newest = save(record, 0.2, -0.1, None)
     rows = CheckpointRows(db)
-    listed = rows.list(record.reader.run_id)
-    assert numbers([info for info in listed if info.is_best]) == ([] if best is None else [best])
-    asked = [rows.by_id(info.checkpoint_id) for info in listed]
-    assert numbers([info for info in asked if info is not None and info.is_best]) == ([] if best is None else [best])
-
-
-def test_a_diverged_checkpoint_is_not_the_best(db: Database) -> None:
-    record = open_record(db)
-    for number, health in enumerate(["healthy", "diverged"]):
-        with record.write():
-            info = checkpoint(record.reader.run_id, number, skill=0.1 * number)
-            record.add_checkpoint(replace(info, health=health))
-    best = CheckpointRows(db).best(record.reader.run_id)
-    assert best is not None and best.health == "healthy"
-    assert CheckpointRows(db).by_id(best.checkpoint_id) == best
+    assert [info.checkpoint_id for info in rows.list(record.reader.run_id) if info.is_best] == [best.checkpoint_id]
+    needed = [info.checkpoint_id for info in rows.to_continue_from()]
+    assert needed == [newest.checkpoint_id, best.checkpoint_id]
 
 
 def test_after_a_deletion_the_next_is_the_best(db: Database) -> None:

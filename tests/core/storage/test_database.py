@@ -16,10 +16,10 @@ from sqlite_utils import Database
 from core.domain.clock import ManualClock
 from core.storage.candles import CandleStore
 from core.storage.database import open_database, write
-from core.storage.errors import CorruptDatabaseError, FullDiskError, NewerDatabaseError, StorageError
+from core.storage.errors import CorruptDatabaseError, FullDiskError, StorageError
 from core.storage.folder import DataFolder
-from core.storage.migrations import STEPS, schema
 from core.storage.recovering import open_or_recover
+from core.storage.schema import VERSION
 from tests.core.storage.samples import MARKET, candle
 
 TABLES = {"markets", "candles", "runs", "steps", "forecasts", "scores", "checkpoints", "incidents"}
@@ -39,24 +39,11 @@ def test_a_new_file_gets_all_tables_and_settings(db: Database) -> None:
     assert db.execute("PRAGMA busy_timeout").fetchone()[0] >= 5_000
 
 
-def test_migrating_twice_changes_nothing(folder: DataFolder) -> None:
+def test_opening_again_changes_nothing(folder: DataFolder) -> None:
     filled(folder.database)
-    with open_database(folder.database) as db:
-        before = db.schema
-        assert [applied.name for applied in schema().applied(db)] == list(STEPS)
-        schema().apply(db)
-        assert db.schema == before
-        assert CandleStore(db).count(MARKET) == 500
-
-
-def test_a_migration_that_fails_leaves_the_file_as_it_was(folder: DataFolder) -> None:
-    with closing(sqlite3.connect(folder.database)) as connection:
-        connection.execute("CREATE TABLE incidents (something TEXT)")  # the last table of the first step
-    with pytest.raises(sqlite3.OperationalError, match="already exists"):
-        open_database(folder.database)
-    with closing(sqlite3.connect(folder.database)) as connection:
-        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert names == ["incidents"]
+    before = folder.database.read_bytes()
+    open_database(folder.database).close()
+    assert folder.database.read_bytes() == before
 
 
 @pytest.mark.parametrize("attempt", range(5))
@@ -96,36 +83,48 @@ def test_a_reader_cannot_write(db: Database, other: Database) -> None:
     assert CandleStore(db).count(MARKET) == 0
 
 
+def of_before_1_0(path: Path) -> None:
+    """As version 0.1.0 named what it had done to a database."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE _sqlite_migrations (migration_set TEXT, name TEXT, applied_at TEXT)")
+        connection.execute("INSERT INTO _sqlite_migrations VALUES ('ghostcandle', 'proven_holes', '2026-11-28')")
+        connection.commit()
+
+
+def of_next_year(path: Path) -> None:
+    open_database(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+
+
 @pytest.mark.parametrize("readonly", [True, False])
-def test_a_newer_schema_is_refused_and_not_modified(folder: DataFolder, readonly: bool) -> None:
-    with open_database(folder.database) as db:
-        row = {"migration_set": "ghostcandle", "name": "of_next_year", "applied_at": "2027-01-01"}
-        db["_sqlite_migrations"].insert(row)
+@pytest.mark.parametrize(
+    ("write_file", "way_out"),
+    [(of_next_year, "newer version.*Update Ghostcandle"), (of_before_1_0, "older version.*ghostcandle export")],
+)
+def test_another_schema_is_refused_and_not_modified(
+    folder: DataFolder, write_file: Callable[[Path], None], way_out: str, readonly: bool
+) -> None:
+    write_file(folder.database)
     before = folder.database.read_bytes()
-    with pytest.raises(NewerDatabaseError, match="newer version"):
+    with pytest.raises(StorageError, match=way_out):
         open_database(folder.database, readonly=readonly)
-    with pytest.raises(NewerDatabaseError):
+    with pytest.raises(StorageError, match=way_out):
         open_or_recover(folder)
-    assert folder.database.read_bytes() == before
+    assert folder.database.read_bytes() == before and list(folder.quarantine.iterdir()) == []
 
 
-@pytest.mark.parametrize("readonly", [False, True])
-def test_a_schema_that_is_too_old_is_refused_and_not_modified(folder: DataFolder, readonly: bool) -> None:
-    with closing(Database(folder.database)) as db:
-        db["_sqlite_migrations"].insert({"migration_set": "ghostcandle", "name": "first_tables", "applied_at": "2026"})
-    before = folder.database.read_bytes()
-    with pytest.raises(StorageError, match="cannot bring up to date"):
-        open_database(folder.database, readonly=readonly)
-    with pytest.raises(StorageError, match="cannot bring up to date"):
-        open_or_recover(folder)
-    assert folder.database.read_bytes() == before
-
-
-def test_a_reader_refuses_an_outdated_schema(folder: DataFolder) -> None:
-    with closing(sqlite3.connect(folder.database)) as connection:
-        connection.execute("CREATE TABLE old (something TEXT)")
-    with pytest.raises(StorageError, match="older version"):
+def test_a_reader_refuses_an_empty_database(folder: DataFolder) -> None:
+    folder.database.touch()
+    with pytest.raises(StorageError, match="is empty"):
         open_database(folder.database, readonly=True)
+
+
+def test_a_database_of_another_program_counts_as_damaged(folder: DataFolder) -> None:
+    with closing(sqlite3.connect(folder.database)) as connection:
+        connection.execute("CREATE TABLE incidents (something TEXT)")
+    with pytest.raises(CorruptDatabaseError, match="which version"):
+        open_database(folder.database)
 
 
 def test_a_path_that_cannot_be_opened_is_explained(tmp_path: Path) -> None:

@@ -5,31 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from core.checkpoints.evaluation import Evaluation, evaluation_of
+from core.checkpoints.row import Evaluation, evaluation_of
 from core.domain.checkpoint_info import CheckpointInfo
 from core.storage.browsing import BrowsedRows, add_evaluation
 from core.storage.database import open_database, select
 from core.storage.errors import StorageError
 from tests.core.storage.samples import checkpoint, open_record
-
-
-def summary(checkpoint_id: str, skill: float | None = 0.01) -> dict[str, Any]:
-    """The stored part of the output of `evaluate --checkpoint --json`."""
-    found = {"skill": skill, "skill_ci95": None if skill is None else [skill - 0.02, skill + 0.02]}
-    return {
-        "checkpoint": {"id": checkpoint_id, "learns": False},
-        "file": "later.csv",
-        "interval": "1m",
-        "candles": 500,
-        "judged": 480,
-        "pinball": {"close": found, "range": found},
-        "coverage": {"overall": 0.9},
-        "direction": {"accuracy": None},
-    }
+from tests.core.storage.summaries import summary
 
 
 def saved(root: Path) -> CheckpointInfo:

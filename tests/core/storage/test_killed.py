@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 
 import pytest
@@ -9,13 +11,14 @@ from sqlite_utils import Database
 
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.record_writer import Fenced, TrainingRecord
 from core.storage.records import Counts
 from core.storage.recovering import open_or_recover
 from core.storage.runs import RunStore
-from tests.core.storage.processes import Child, child
-from tests.core.storage.samples import HORIZONS, MARKET, create_run, forecast, open_record, step
+from tests.core.storage.processes import PATIENCE_S, Child, child
+from tests.core.storage.samples import HORIZONS, MARKET, candle, create_run, forecast, open_record, step
 
 if sys.platform == "win32":
     pytest.skip("SIGKILL and file size limits are POSIX", allow_module_level=True)
@@ -28,7 +31,7 @@ def test_a_killed_writer_loses_no_commit_and_leaves_none_partial(
     folder: DataFolder, db: Database, commits: int
 ) -> None:
     run = create_run(db)
-    fence = RunStore(db).take_fence(run.run_id)
+    fence = RunStore(db).acquire_fence(run.run_id)
     with child(children.write_until_killed, folder.database, run.run_id, fence) as writer:
         received = [writer.receive() for _ in range(commits)]
         reported = drained(writer, received)
@@ -53,7 +56,7 @@ def drained(child: Child, received: list[object]) -> list[object]:
 @pytest.mark.slow
 def test_a_writer_killed_inside_its_transaction_leaves_none_of_it(folder: DataFolder, db: Database) -> None:
     run = create_run(db)
-    fence = RunStore(db).take_fence(run.run_id)
+    fence = RunStore(db).acquire_fence(run.run_id)
     log = folder.database.with_name(folder.database.name + "-wal")
     with child(children.stop_inside_a_transaction, folder.database, run.run_id, fence) as writer:
         assert writer.receive() == "inside"
@@ -68,10 +71,10 @@ def test_a_writer_killed_inside_its_transaction_leaves_none_of_it(folder: DataFo
 @pytest.mark.slow
 def test_a_trainer_in_another_process_is_locked_out_by_the_next(folder: DataFolder, db: Database) -> None:
     run = create_run(db)
-    fence = RunStore(db).take_fence(run.run_id)
+    fence = RunStore(db).acquire_fence(run.run_id)
     with child(children.write_until_killed, folder.database, run.run_id, fence) as writer:
         assert writer.receive() == 0
-        taken = RunStore(db).take_fence(run.run_id)
+        taken = RunStore(db).acquire_fence(run.run_id)
         with pytest.raises(EOFError):  # the child ends: it was fenced
             while True:
                 writer.receive()
@@ -115,3 +118,21 @@ def test_an_import_killed_midway_stores_nothing(folder: DataFolder, db: Database
     with open_or_recover(folder).db as opened:
         assert CandleStore(opened).count(MARKET) == 0
         assert CandleStore(opened).save(MARKET, []) == 0
+
+
+@pytest.mark.slow
+def test_an_import_suspended_midway_locks_others_out_and_loses_nothing(folder: DataFolder, db: Database) -> None:
+    db.execute("PRAGMA busy_timeout = 100")
+    with child(children.be_killed_while_saving_columns, folder.database, 60_000) as writer:
+        assert writer.receive() == 50_000
+        assert writer.process.pid is not None
+        os.kill(writer.process.pid, signal.SIGSTOP)
+        with pytest.raises(StorageError, match="locked by another program"):
+            CandleStore(db).save(MARKET, [candle(70_000)])
+        os.kill(writer.process.pid, signal.SIGCONT)
+        for _ in range(2):
+            writer.pipe.send("continue")
+        assert writer.receive() == 60_000
+        writer.process.join(PATIENCE_S)
+    assert CandleStore(db).save(MARKET, [candle(70_000)]) == 1
+    assert CandleStore(db).count(MARKET) == 60_001

@@ -14,7 +14,7 @@ import pytest
 from core.domain.clock import ManualClock
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.ownership import FolderInUse, own
+from core.storage.ownership import FolderInUse, FolderOwner, own, owner_of
 from tests.core.storage.processes import child
 
 SINCE_MS = 1_764_417_600_000
@@ -22,10 +22,15 @@ SINCE_MS = 1_764_417_600_000
 
 def test_a_second_owner_is_refused_until_the_first_releases(folder: DataFolder) -> None:
     with own(folder, "window", ManualClock(SINCE_MS)):
-        assert json.loads(folder.owner.read_text()) == {"pid": os.getpid(), "role": "window", "since_ms": SINCE_MS}
+        assert json.loads(folder.owner.read_text()) == {
+            "pid": os.getpid(),
+            "role": "window",
+            "since_ms": SINCE_MS,
+            "is_ready": False,
+        }
         with pytest.raises(FolderInUse, match="in use by a window") as caught:
             own(folder, "headless")
-        assert (caught.value.pid, caught.value.role) == (os.getpid(), "window")
+        assert caught.value.owner == owner_of(folder) == FolderOwner(os.getpid(), "window", SINCE_MS)
         assert json.loads(folder.owner.read_text())["role"] == "window"
     assert not folder.owner.exists()
     own(folder, "headless").close()
@@ -55,7 +60,7 @@ def test_a_broken_owner_description_does_not_prevent_ownership(folder: DataFolde
         folder.owner.write_text(text)
         with pytest.raises(FolderInUse, match="another process") as caught:
             own(folder, "headless")
-        assert caught.value.pid is None
+        assert caught.value.owner is None
 
 
 def test_a_stale_owner_description_is_ignored(folder: DataFolder) -> None:
@@ -85,7 +90,7 @@ def test_a_killed_owner_frees_the_folder_although_its_child_lives(folder: DataFo
             assert owner.receive() == "running"
             with pytest.raises(FolderInUse) as caught:
                 own(folder, "headless")
-            assert (caught.value.pid, caught.value.role) == (owner.process.pid, "window")
+            assert caught.value.owner is not None and caught.value.owner.pid == owner.process.pid
             owner.kill()
             assert json.loads(folder.owner.read_text())["role"] == "window"  # it had no time to take that back
             with own(folder, "headless"):

@@ -115,7 +115,7 @@ def test_every_run_is_thinned_by_its_own_newest_candle(db: Database) -> None:
 
 def test_runs_of_one_model_share_the_candles_with_detail(db: Database) -> None:
     head = create_run(db, others=(Market("binance", "ETH/USDT", MARKET.interval),))
-    fence = RunStore(db).take_fence(head.run_id)
+    fence = RunStore(db).acquire_fence(head.run_id)
     records = [TrainingRecord(db, run.run_id, fence) for run in RunStore(db).members(head.run_id)]
     for record in records:
         write_detailed(record, a_day_apart(60))
@@ -146,7 +146,7 @@ def test_a_fenced_trainer_thins_nothing(db: Database) -> None:
     record = open_record(db)
     write_detailed(record, a_day_apart(10))
     before = details(db)
-    RunStore(db).take_fence(record.reader.run_id)
+    RunStore(db).acquire_fence(record.reader.run_id)
     with pytest.raises(Fenced):
         thinned(db, record, ThinningRules(1, 10))
     assert details(db) == before
@@ -158,7 +158,7 @@ def test_a_killed_process_leaves_only_complete_batches(folder: DataFolder, db: D
     record = open_record(db)
     write_detailed(record, a_day_apart(CANDLES))
     before, digest = everything_else(db), record.reader.forecasts_sha256()
-    fence = RunStore(db).take_fence(record.reader.run_id)
+    fence = RunStore(db).acquire_fence(record.reader.run_id)
     with child(children.be_killed_while_thinning, folder.database, record.reader.run_id, fence, pieces) as thinning:
         assert thinning.receive() == pieces
     with closing(open_database(folder.database, quick_check=True)) as opened:
@@ -201,5 +201,5 @@ def test_a_backup_of_a_thinned_record_is_small_and_ranks_no_lower(folder: DataFo
     write_detailed(record, [DAY_CANDLES + CANDLES])
     second = make_backup(folder, ManualClock(1_764_421_200_000), keep=1)
     assert second.record.size_bytes < folder.database.stat().st_size / 2
-    assert sum(first.record.rows.values()) > sum(second.record.rows.values()) and first.rows < second.rows
+    assert first.record.rows < second.record.rows
     assert list_backups(folder.backups) == (second,)

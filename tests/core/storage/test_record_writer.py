@@ -140,7 +140,7 @@ def test_a_takeover_waits_for_the_open_transaction(folder: DataFolder, db: Datab
     def take_over() -> tuple[int, int]:
         with open_database(folder.database) as taken:
             ready.set()
-            fence = RunStore(taken).take_fence(run.run_id)
+            fence = RunStore(taken).acquire_fence(run.run_id)
             return fence, RecordReader(taken, run.run_id).counts().forecasts
 
     with ThreadPoolExecutor(1) as pool:
@@ -301,7 +301,7 @@ def test_a_restore_or_a_rollback_ends_an_episode(db: Database, end: str) -> None
 def test_long_intervals_have_longer_episodes(db: Database) -> None:
     day_ms = 86_400_000
     run_id = open_record(db).reader.run_id
-    record = TrainingRecord(db, run_id, RunStore(db).take_fence(run_id), 2 * day_ms)
+    record = TrainingRecord(db, run_id, RunStore(db).acquire_fence(run_id), 2 * day_ms)
     with record.write():
         record.add_incident(spike(0))
         assert record.add_incident(spike(day_ms)).count == 2

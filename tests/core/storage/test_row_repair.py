@@ -16,7 +16,7 @@ from core.storage.database import write
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.record_tables import FORECAST_DETAILS
-from core.storage.row_repair import find_damaged, mend
+from core.storage.row_repair import find_damaged, repair_rows
 from tests.core.storage.children import write_detailed
 from tests.core.storage.samples import open_record
 
@@ -57,7 +57,7 @@ def spoil_a_page(database: Path) -> set[int]:
 def test_a_damaged_page_of_a_backup_costs_only_its_own_rows(db: Database, backup: Backup) -> None:
     lost = spoil_a_page(backup.database)
     assert lost and 1 not in lost and CANDLES not in lost
-    done = mend(db.conn, DAMAGED, [backup])
+    done = repair_rows(db.conn, DAMAGED, [backup])
     assert {id_ for _, id_ in done.dropped} == lost and len(done) == CANDLES
     assert done.from_backup == backup.name and find_damaged(db.conn) == []
     kept = {id_ for (id_,) in db.conn.execute(f"SELECT id FROM {TABLE}")}
@@ -69,5 +69,5 @@ def test_a_full_disk_is_no_fault_of_the_backup(db: Database, backup: Backup) -> 
     pages = db.conn.execute("PRAGMA page_count").fetchone()[0]
     db.conn.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StorageError, match="full"), write(db):
-        mend(db.conn, DAMAGED, [backup])
+        repair_rows(db.conn, DAMAGED, [backup])
     assert find_damaged(db.conn) == DAMAGED, "nothing was dropped"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
@@ -20,7 +18,6 @@ from core.storage.records import ChallengerFigures, ChallengerWork
 from core.storage.runs import Run, RunStore, challenger_figures
 from tests.core.storage.samples import MARKET, checkpoint, create_run
 from tests.support.candles import random_walk
-from tests.support.older_database import add_old_run, open_old_database
 
 SIMULATED = Market("simulated", "BTC/USDT", MARKET.interval)
 
@@ -44,7 +41,7 @@ def test_the_newest_run_of_the_same_market_and_fingerprint_is_found(db: Database
 
 
 def test_a_missing_run_is_explained(db: Database) -> None:
-    for ask in (RunStore(db).get, RunStore(db).take_fence):
+    for ask in (RunStore(db).get, RunStore(db).acquire_fence):
         with pytest.raises(StorageError, match="no run 'lost'"):
             ask("lost")
 
@@ -54,7 +51,7 @@ def test_no_two_trainers_get_the_same_fence(folder: DataFolder, db: Database) ->
 
     def take(_: int) -> list[int]:
         with open_database(folder.database) as own:
-            return [RunStore(own).take_fence(run_id) for _ in range(10)]
+            return [RunStore(own).acquire_fence(run_id) for _ in range(10)]
 
     with ThreadPoolExecutor(4) as pool:
         taken = [number for numbers in pool.map(take, range(4)) for number in numbers]
@@ -68,7 +65,7 @@ def test_the_last_trained_run_is_the_newest_with_a_trainer(db: Database) -> None
     assert runs.last_trained() is None and runs.last_trained(MARKET) is None
     older, other_market = create_run(db), create_run(db, SIMULATED)
     for run in (older, other_market):
-        runs.take_fence(run.run_id)
+        runs.acquire_fence(run.run_id)
     create_run(db)  # as one that was imported: no trainer has had it
     for market, expected in ((MARKET, older), (SIMULATED, other_market), (None, other_market)):
         found = runs.last_trained(market)
@@ -100,7 +97,7 @@ def test_the_head_of_a_model_is_continued_and_no_other_of_its_runs(db: Database)
 
 def test_a_market_joins_a_model_and_its_fence(db: Database) -> None:
     runs, (head, *members) = RunStore(db), create_universe(db)
-    runs.take_fence(head.run_id)
+    runs.acquire_fence(head.run_id)
     head = runs.get(head.run_id)
     new = Market("binance", "XRP/USDT", MARKET.interval)
     runs.join(head, (MARKET, new), 1_800_000_000_000)
@@ -108,43 +105,32 @@ def test_a_market_joins_a_model_and_its_fence(db: Database) -> None:
     assert [run.run_id for run in before] == [head.run_id, *(run.run_id for run in members)]
     assert (joined.market, joined.fence, joined.fingerprint, joined.head_id) == (new, 1, "first", head.run_id)
     assert joined.created_at_ms == 1_800_000_000_000 and joined.run_id.startswith("2027")
-    assert runs.take_fence(head.run_id) == 2 and {run.fence for run in runs.members(head.run_id)} == {2}
+    assert runs.acquire_fence(head.run_id) == 2 and {run.fence for run in runs.members(head.run_id)} == {2}
     runs.join(runs.get(head.run_id), (new,), 0)
     assert len(runs.members(head.run_id)) == 4, "once"
 
 
 def test_the_next_trainers_device_is_that_of_all_runs_of_the_model(db: Database) -> None:
     runs, (head, *_) = RunStore(db), create_universe(db)
-    runs.take_fence(head.run_id, "CUDA: NVIDIA H100")
-    runs.take_fence(head.run_id)
+    runs.acquire_fence(head.run_id, "CUDA: NVIDIA H100")
+    runs.acquire_fence(head.run_id)
     assert {run.device for run in runs.members(head.run_id)} == {"CUDA: NVIDIA H100"}
 
 
 def test_the_fence_of_a_head_locks_all_runs_of_its_model(db: Database) -> None:
     runs, all_runs, single = RunStore(db), create_universe(db), create_run(db)
-    fence = runs.take_fence(all_runs[0].run_id)
+    fence = runs.acquire_fence(all_runs[0].run_id)
     records = [TrainingRecord(db, run.run_id, fence) for run in all_runs]
     for record in records:
         with record.write():
             pass
-    runs.take_fence(all_runs[0].run_id)
+    runs.acquire_fence(all_runs[0].run_id)
     for record in records:
         with pytest.raises(Fenced), record.write():
             pass
     assert runs.get(single.run_id).fence == 0
     found = runs.last_trained(all_runs[2].market)
     assert found is not None and found.run_id == all_runs[2].run_id
-
-
-def test_runs_of_older_folders_have_a_model_each(tmp_path: Path) -> None:
-    with closing(open_old_database(tmp_path / "old.sqlite3", "universes")) as db:
-        ids = [add_old_run(db, f"old-{number}", number) for number in (1, 2)]
-    with closing(open_database(tmp_path / "old.sqlite3")) as db:
-        runs = RunStore(db)
-        assert [(run.head_id, run.is_learned) for run in map(runs.get, ids)] == [(id_, True) for id_ in ids]
-        assert [[run.run_id for run in runs.members(id_)] for id_ in ids] == [[id_] for id_ in ids]
-        assert runs.find(runs.get(ids[0]).market, "first") == runs.get(ids[0])
-        assert [runs.take_fence(ids[0]), runs.get(ids[1]).fence] == [1, 0]
 
 
 def invented(seed: int) -> Market:
@@ -154,16 +140,16 @@ def invented(seed: int) -> Market:
 def test_the_last_simulated_market_is_that_of_the_newest_training(db: Database) -> None:
     candles, runs = CandleStore(db), RunStore(db)
     assert candles.last_simulated() is None
-    runs.take_fence(create_run(db, MARKET).run_id)
+    runs.acquire_fence(create_run(db, MARKET).run_id)
     create_run(db, invented(1))  # as one that was imported
     assert candles.last_simulated() is None
     candles.save(invented(2), random_walk(3))
     assert candles.last_simulated() == invented(2), "its trainer never began"
     older, newer = create_run(db, invented(3)), create_run(db, invented(4))
-    runs.take_fence(older.run_id)
-    runs.take_fence(newer.run_id)
+    runs.acquire_fence(older.run_id)
+    runs.acquire_fence(newer.run_id)
     assert candles.last_simulated() == invented(4)
-    record = TrainingRecord(db, older.run_id, runs.take_fence(older.run_id))
+    record = TrainingRecord(db, older.run_id, runs.acquire_fence(older.run_id))
     with record.write():
         record.add_checkpoint(replace(checkpoint(older.run_id, 1), created_at_ms=newer.created_at_ms + 1), None)
     assert candles.last_simulated() == invented(3), "it was continued"
@@ -180,17 +166,10 @@ def test_the_work_of_challengers_adds_up(db: Database) -> None:
     runs, run = RunStore(db), create_run(db, challengers=("tcn", "gru"))
     unknown = ChallengerFigures(None, None)
     assert challenger_figures(db, run.run_id) == {"tcn": unknown, "gru": unknown}
-    record = TrainingRecord(db, run.run_id, runs.take_fence(run.run_id))
+    record = TrainingRecord(db, run.run_id, runs.acquire_fence(run.run_id))
     for _ in range(3):
         with record.write():
             record.add_challenger_work([ChallengerWork(2, 5.0, 4, 3), ChallengerWork()])
     assert challenger_figures(db, run.run_id) == {"tcn": ChallengerFigures(2.5, 0.75), "gru": unknown}
     runs.join(run, (SIMULATED,), 1)
     assert challenger_figures(db, run.run_id)["tcn"].cost_ms == 1.25, "for one candle of one market"
-
-
-def test_runs_of_older_folders_have_no_challengers(tmp_path: Path) -> None:
-    with closing(open_old_database(tmp_path / "old.sqlite3", "challengers")) as db:
-        add_old_run(db, "old", 1)
-    with closing(open_database(tmp_path / "old.sqlite3")) as db:
-        assert [run.challengers for run in RunStore(db).list()] == [()]

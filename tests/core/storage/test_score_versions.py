@@ -53,8 +53,8 @@ def test_only_a_changed_candle_is_marked_for_rescoring(db: Database) -> None:
     found = record.reader.corrections(10)
     assert [open_time_ms for _, open_time_ms in found] == [FIRST.target_open_time_ms], "the other was never scored"
     with record.write():
-        record.take_corrections(record.reader.newest_correction())
-        record.take_corrections(1)  # never back
+        record.acknowledge_corrections(record.reader.newest_correction())
+        record.acknowledge_corrections(1)  # never back
     assert record.reader.corrections(10) == []
 
 

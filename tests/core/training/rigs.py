@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from core.domain.candle import Candle, Market
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock, SystemClock
-from core.domain.events import ForecastMode, TrainerEvent
+from core.domain.events import CheckpointsChanged, ForecastMode, TrainerEvent
 from core.settings.tree import CheckpointSettings, ModelSettings, OnlineSettings, Settings, TrainingSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.training.commands import MarketCandle, ObserveClose
+from core.storage.records import StoredScore
+from core.training.commands import MarketCandle, ObserveClose, SaveCheckpoint
 from core.training.hosting.service import TrainingService
 from core.training.online.trainer_spec import SessionSpec
 from tests.support.candles import MARKET, random_walk
@@ -26,6 +29,7 @@ SMALL = Settings(
     online=OnlineSettings(twin_age=20),
     checkpoints=CheckpointSettings(every_steps=10),
 )
+SCORE = StoredScore(0, 1, 0, ForecastMode.LIVE, False, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, True, True, True, 0.5, 0.5, 0)
 CANDLES = random_walk(140)
 OTHER = Market(MARKET.venue, "OTHER", MARKET.interval)
 
@@ -50,14 +54,16 @@ def feed_two(session: TrainingService, *walks: Sequence[Candle]) -> list[Trainer
     return [event for close in closes for event in session.handle(close)]
 
 
-def observed(candle: Candle, mode: ForecastMode = ForecastMode.REPLAY) -> ObserveClose:
+def observed(candle: Candle, mode: ForecastMode = ForecastMode.REPLAY, market: Market = MARKET) -> ObserveClose:
     """The close of a single market."""
-    return ObserveClose((MarketCandle(candle, mode),))
+    return ObserveClose((MarketCandle(candle, mode, market),))
 
 
-def close_of(candles: Iterable[tuple[int, Candle]]) -> tuple[MarketCandle, ...]:
-    """Each with the place of its market."""
-    return tuple(MarketCandle(candle, ForecastMode.REPLAY, market) for market, candle in candles)
+def close_of(
+    candles: Iterable[tuple[int, Candle]], markets: Sequence[Market] = (MARKET, OTHER)
+) -> tuple[MarketCandle, ...]:
+    """Each candle with the place of its market among these."""
+    return tuple(MarketCandle(candle, ForecastMode.REPLAY, markets[place]) for place, candle in candles)
 
 
 def feed(
@@ -65,7 +71,7 @@ def feed(
 ) -> list[TrainerEvent]:
     events: list[TrainerEvent] = []
     for candle in candles:
-        events.extend(session.handle(observed(candle, mode)))
+        events.extend(session.handle(observed(candle, mode, session._session.market.market)))
     return events
 
 
@@ -75,12 +81,19 @@ def after(session: TrainingService, count: int = len(CANDLES)) -> list[Candle]:
     return [candle for candle in CANDLES[:count] if position is None or candle.open_time_ms > position]
 
 
+def saved(events: Iterable[TrainerEvent]) -> list[CheckpointInfo]:
+    return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved is not None]
+
+
+def saved_now(session: TrainingService) -> CheckpointInfo:
+    """A checkpoint that is saved on request."""
+    (info,) = saved(session.handle(SaveCheckpoint()))
+    return info
+
+
 def digest(root: Path, run_id: str) -> str:
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
         return RecordReader(db, run_id).forecasts_sha256()
-    finally:
-        db.close()
 
 
 def newest_run(db: Database) -> str:

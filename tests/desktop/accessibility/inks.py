@@ -25,7 +25,7 @@ from desktop.chart.labels.overlay import Overlay
 from desktop.chart.painting.text import Box
 from desktop.ui.theme import Palette
 from tests.desktop.accessibility.controls import described
-from tests.desktop.chart.test_painting import pixels
+from tests.desktop.chart.paint_helpers import pixels
 from tests.support.contrast import TEXT, contrast, over
 
 _IN_RICH_TEXT = re.compile(r"color:\s*(#[0-9a-fA-F]{6})[^>]*>(.*?)</span>")

@@ -23,7 +23,6 @@ from desktop.app.context import Context
 from desktop.app.crash_watch import open_crash_report
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.trading_costs import ask_trading_costs
 from desktop.dialogs.welcome import WelcomeDialog
 from tests.desktop import scenario
 from tests.desktop.application_style import restored_style
@@ -52,7 +51,6 @@ def dress(application: Application, settings: Settings) -> None:
         settings.chart,
         indicators=tuple(IndicatorSpec.of(kind).to_json() for kind in kinds),
         hindsight=True,
-        error_strip=True,
         regimes=True,
     )
     window.shell.settings.change(replace(window.shell.settings.current, chart=chart))
@@ -60,7 +58,7 @@ def dress(application: Application, settings: Settings) -> None:
     assert series is not None
     application.charting.tools.lines.add(LineKind.ALERT, round(series[-1].close * 1.001, 5))
     words = Drawing(DrawingKind.TEXT, (Anchor(series[-9].open_time_ms, series[-1].close),), "Support")
-    application.charting.tools.book.put(words)
+    application.charting.tools.placed_store.put(words)
     for incident in scenario.incidents():
         application.state.apply(incident)
 
@@ -122,7 +120,6 @@ def openers() -> dict[str, Opener]:
         "drawing": _open_drawing,
         "compared market": _open_compared_market,
         "market search": lambda application: application.finder.open_markets("e"),
-        "trading costs": lambda application: ask_trading_costs(application.window.shell, "binance"),
         **{name: lambda application, id_=id_: _by_window(application, id_) for name, id_ in triggered.items()},
         **{name: lambda application, id_=id_: _by_panel(application, id_) for name, id_ in of_checkpoints.items()},
     }

@@ -33,13 +33,13 @@ async def take_a_break(application: Application) -> None:
     await until(lambda: not window.has_stale_panels(), "the panels")
     assert not any("starting" in text for text in said(application))
     await until(lambda: not state.has_trainer, "the trainer's end")
-    assert not application.runs.is_training and window.shell.actions[ActionId.START].isEnabled()
+    assert not application.trainer.is_running and window.shell.actions[ActionId.START].isEnabled()
     await until(lambda: window.status.trainer.text() == "Paused, device released", "the status bar")
     await until(lambda: sum(text.startswith(FREE) for text in empty_words(application)) >= 2, "the panels' words")
     assert application.chart.model.note.startswith(FREE) and window.banner.text.text().startswith(FREE)
     assert not any("starting" in text for text in said(application))
     window.banner.action.click()
-    await until(lambda: application.runs.is_training, "the next start")
+    await until(lambda: application.trainer.is_running, "the next start")
 
 
 def test_no_text_keeps_saying_that_training_starts(

@@ -100,7 +100,9 @@ def test_stored_results_are_shown_while_the_trainer_starts(
         state, accuracy = application.state, application.window.panels.accuracy
         await until(lambda: state.status is not None, "what is stored")
         assert state.trainer is None and state.trainer_state is TrainerState.STARTING and not state.is_loading
-        assert state.status is not None and state.status.accuracy.scored == len(state.steps) > CATCH_UP - 10
+        assert (
+            state.market_status is not None and state.market_status.accuracy.scored == len(state.steps) > CATCH_UP - 10
+        )
         assert state.step == state.steps.last.step and state.status.loss.current is not None
         accuracy.refresh()
         assert not any(each.isVisibleTo(accuracy) for each in accuracy.findChildren(EmptyState))
@@ -175,7 +177,7 @@ def test_pause_step_resume_stop_and_start_by_shortcut(
         await until(lambda: step_of(application) > paused_at + 2, "further training")
         window.shell.actions[ActionId.STOP].trigger()
         await until(lambda: state.trainer_state is TrainerState.STOPPED, "the stop")
-        await until(lambda: not application.runs.is_training, "the worker's end")
+        await until(lambda: not application.trainer.is_running, "the worker's end")
         assert state.jobs.running() == () and state.forecast is not None
         assert format_time(state.forecast.inputs_until_ms) in application.chart.model.note, "the forecast is old"
         stopped_at = step_of(application)
@@ -191,7 +193,7 @@ def test_pause_step_resume_stop_and_start_by_shortcut(
 
 
 def worker_of(application: Application) -> IdleWorker:
-    (worker,) = application.runs.findChildren(IdleWorker)
+    (worker,) = application.trainer.findChildren(IdleWorker)
     return worker
 
 
@@ -199,7 +201,7 @@ def test_rate_clip_and_duty_reach_the_trainer_and_the_settings_file(
     qapp: QApplication, tmp_path: Path, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
-        await until(lambda: application.runs.is_training, "a trainer")
+        await until(lambda: application.trainer.is_running, "a trainer")
         application.window.inputs.learning_rate_changed.emit(0.002)
         application.window.inputs.clip_norm_changed.emit(0.25)
         application.window.inputs.duty_changed.emit(60)
@@ -275,8 +277,8 @@ def test_of_several_markets_chosen_quickly_only_the_last_is_opened(
         first = application.state.run_id
         opened: list[str] = []
         asked: list[str] = []
-        runs.opened.connect(lambda market: opened.append(str(market.interval)))
-        runs.opening.connect(lambda market: asked.append(market.interval))
+        application.watched.opened.connect(lambda market: opened.append(str(market.interval)))
+        application.watched.opening.connect(lambda market: asked.append(market.interval))
         before = window.shell.settings.current
         for interval in ("1m", "5m", "15m", "15m", "1h"):
             market = dataclasses.replace(before.market, feed="simulate", file=None, interval=interval)
@@ -307,7 +309,7 @@ def test_a_simulated_market_continues_after_a_restart(
     counts: list[int] = []
 
     async def story(application: Application) -> None:
-        application.runs.opened.connect(lambda market: symbols.append(market.symbol))
+        application.watched.opened.connect(lambda market: symbols.append(market.symbol))
         await until(lambda: candles_of(application) >= CATCH_UP + 3 * len(counts), "what there was")
         gate.release(100)
         await until(lambda: candles_of(application) >= CATCH_UP + 3 * (len(counts) + 1), "more of it")
@@ -380,7 +382,7 @@ def test_a_damaged_database_is_set_aside_and_the_window_opens(
 
     async def story(application: Application) -> None:
         await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "candles")
-        assert application.runs.is_training
+        assert application.trainer.is_running
 
     run_window(qapp, chosen, story)
     assert list(chosen.folder.quarantine.iterdir()) != []

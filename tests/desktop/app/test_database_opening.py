@@ -16,11 +16,12 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import SystemClock
 from core.domain.events import JobProgress
 from core.storage import recovering
-from core.storage.backups import damage_found, make_backup
+from core.storage.backups import is_damage_reported, make_backup
 from core.storage.candles import CandleStore
 from core.storage.database import Watch, open_database
 from core.storage.folder import DataFolder
 from core.storage.recovering import newest_unchecked, open_or_recover
+from core.storage.schema import VERSION
 from desktop.app.database_opening import CHECK_JOB, DatabaseOpener
 from desktop.services.candle_loader import SHOWN_AT_FIRST
 from tests.core.storage.samples import MARKET, candle
@@ -110,9 +111,7 @@ def test_a_damaged_database_is_restored_from_its_backup_with_the_same_message(
 @pytest.mark.usefixtures("large")
 def test_an_unopenable_database_is_an_error_message(qtbot: QtBot, folder: DataFolder) -> None:
     with closing(open_database(folder.database)) as db:
-        db.execute(
-            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('ghostcandle', 'later', '')"
-        )
+        db.execute(f"PRAGMA user_version = {VERSION + 1}")
     opener = DatabaseOpener(folder, SystemClock())
     with qtbot.waitSignal(opener.failed, timeout=PATIENCE_MS) as signal:
         opener.start()
@@ -178,7 +177,7 @@ def test_a_skipped_check_is_finished_at_the_next_start(folder: DataFolder) -> No
     found = open_or_recover(folder, watch=watch)
     found.db.close()
     assert found.notice is None and len(reads) == 4
-    assert damage_found(folder.backups)
+    assert is_damage_reported(folder.backups)
     again = open_or_recover(folder)
     again.db.close()
     assert again.notice is not None and "damaged" in again.notice

@@ -7,10 +7,12 @@ import json
 import subprocess
 import sys
 import threading
+import weakref
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from desktop.app import interpreter
 from desktop.app.interpreter import collected_here
 from tests.support import commands
 
@@ -76,3 +78,22 @@ def test_cycles_of_another_thread_are_destroyed_on_the_windows_thread(qtbot: QtB
         assert not destroyed_by
         qtbot.waitUntil(lambda: bool(destroyed_by))
     assert destroyed_by == {threading.get_ident()} and gc.isenabled()
+
+
+def test_nothing_is_collected_until_the_collections_begin(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Node:
+        pass
+
+    frozen: list[bool] = []
+    monkeypatch.setattr(interpreter, "freeze_imports", lambda: frozen.append(gone() is None))
+    gc.enable()
+    with collected_here(begins_at_once=False) as begin:
+        node = Node()
+        node.itself = node  # type: ignore[attr-defined]
+        gone = weakref.ref(node)
+        del node
+        kept = [[] for _ in range(10 * gc.get_threshold()[0])]  # type: list[list[object]]
+        assert gone() is not None and not frozen
+        begin()
+        qtbot.waitUntil(lambda: gone() is None)
+    assert frozen == [False] and kept and gc.isenabled()

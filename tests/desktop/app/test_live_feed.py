@@ -1,10 +1,10 @@
-"""The composed window over a live exchange on 127.0.0.1: retry, and switching markets in their panel."""
+"""The composed window over a live exchange on 127.0.0.1: markets are learned together, and switched between."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from core.settings.window import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
+from tests.desktop import watch_scenario
 from tests.desktop.whole_window import context, run_window, step_of, until
 from tests.support.exchange.many import ManyMarkets
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
@@ -29,15 +30,14 @@ pytestmark = pytest.mark.venue
 
 SECOND = Interval.parse("1s")
 ROWS = (WatchedMarket("binance", "BTC/USDT", "1s"), WatchedMarket("binanceus", "BTC/USDT", "1s"))
-Control = Callable[[Callable[[], None]], None]
 
 
 @contextmanager
-def an_exchange() -> Iterator[tuple[LoopbackExchange, Control]]:
+def an_exchange() -> Iterator[LoopbackExchange]:
     clock = AcceleratedClock(time.time_ns() // 1_000_000, 4.0)
     exchange = LoopbackExchange(generated_tape(SECOND, clock(), 200, future=4_000), clock)
-    with loopback_thread(exchange) as control:
-        yield exchange, control
+    with loopback_thread(exchange):
+        yield exchange
 
 
 def over(exchange: LoopbackExchange, root: Path) -> Context:
@@ -51,24 +51,18 @@ def state_of(application: Application) -> FeedState | None:
     return None if status is None else status.state
 
 
-def click_row(application: Application, row: int) -> None:
-    table = application.window.panels.markets.table
-    place = table.visualRect(table.model().index(row, 0)).center()
-    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
-
-
 def test_a_click_in_the_list_switches_the_market_and_resumes_its_run(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
         state, record = application.state, application.state.feed_record
         application.window.show_dock(ActionId.SHOW_MARKETS)
         await until(lambda: step_of(application) > 5, "training on the first market")
         first, reached = state.run_id, step_of(application)
-        click_row(application, 1)
+        watch_scenario.click_row(application.window.panels.markets, 1)
         await until(lambda: record.market == ROWS[1].market, "the second market")
         await until(lambda: state.run_id not in (None, first) and step_of(application) > 5, "a separate run")
         second = state.run_id
         assert application.settings.current.market.venue == "binanceus"
-        click_row(application, 0)
+        watch_scenario.click_row(application.window.panels.markets, 0)
         await until(lambda: record.market == ROWS[0].market, "the first market again")
         await until(lambda: state.trainer is not None and state.run_id == first, "its own run")
         assert state.trainer is not None and state.trainer.step >= reached - 1, "it continues from its last step"
@@ -77,7 +71,7 @@ def test_a_click_in_the_list_switches_the_market_and_resumes_its_run(qapp: QAppl
         QTest.keyClick(application.window.panels.markets.table, Qt.Key.Key_Enter)
         await until(lambda: state.trainer is not None and state.run_id == second, "the second's run again")
 
-    with an_exchange() as (exchange, _):
+    with an_exchange() as exchange:
         run_window(qapp, over(exchange, tmp_path), story)
 
 
@@ -89,44 +83,16 @@ def test_the_last_of_several_clicked_markets_is_shown(qapp: QApplication, tmp_pa
         application.window.show_dock(ActionId.SHOW_MARKETS)
         await until(lambda: step_of(application) > 5, "training on the first market")
         run = state.run_id
-        click_row(application, 0)
+        watch_scenario.click_row(application.window.panels.markets, 0)
         assert not application.runs.is_opening and state.run_id == run, "the one on the chart is there already"
-        click_row(application, 1)
+        watch_scenario.click_row(application.window.panels.markets, 1)
         await until(lambda: record.market is None, "the first market's end")
-        click_row(application, 0)
-        click_row(application, 1)
+        watch_scenario.click_row(application.window.panels.markets, 0)
+        watch_scenario.click_row(application.window.panels.markets, 1)
         await until(lambda: record.market is not None and not application.runs.is_opening, "a market")
         assert record.market == ROWS[1].market
 
-    with an_exchange() as (exchange, _):
-        run_window(qapp, over(exchange, tmp_path), story)
-
-
-def test_retry_connects_at_once_and_training_continues(qapp: QApplication, tmp_path: Path) -> None:
-    async def story(application: Application) -> None:
-        window, state = application.window, application.state
-        window.show_dock(ActionId.SHOW_FEED)
-        await until(lambda: state_of(application) is FeedState.LIVE and step_of(application) > 3, "a live feed")
-        run, trainer = state.run_id, state.trainer
-        control(lambda: exchange.answer(429, retry_after_s=600))
-        control(exchange.cut)
-        await until(lambda: state_of(application) is FeedState.RECONNECTING, "the trouble")
-        await until(lambda: "429" in window.panels.feed.sentence.text(), "why, and that it waits")
-        await until(window.panels.feed.try_again.isVisible, "a button, once a wait has begun")
-        assert window.panels.feed.use_next.text() == "Use Kraken"
-        control(exchange.resume)
-        stood_at = step_of(application)
-        QTest.mouseClick(window.panels.feed.try_again, Qt.MouseButton.LeftButton)
-        await until(lambda: state_of(application) is FeedState.LIVE, "the connection, without waiting ten minutes")
-        await until(lambda: step_of(application) > stood_at, "training on what came since")
-        assert state.run_id == run and state.trainer is trainer, "the trainer was left alone"
-        await until(lambda: not window.panels.feed.try_again.isVisible(), "the retry button's end")
-        series = application.series
-        assert series is not None
-        steps = {series[i + 1].open_time_ms - series[i].open_time_ms for i in range(len(series) - 1)}
-        assert steps == {SECOND.duration_ms}, "the break left no hole"
-
-    with an_exchange() as (exchange, control):
+    with an_exchange() as exchange:
         run_window(qapp, over(exchange, tmp_path), story)
 
 
@@ -139,8 +105,8 @@ def test_several_markets_of_an_exchange_are_learned_over_one_connection(qapp: QA
     live: dict[str, list[int]] = {symbol: [] for symbol in symbols}
 
     async def story(application: Application) -> None:
-        runs, state = application.runs, application.state
-        runs.market_closed.connect(
+        state = application.state
+        state.markets.closed.connect(
             lambda market, candles: live[market.symbol].extend(candle.open_time_ms for candle in candles)
         )
 
@@ -149,9 +115,9 @@ def test_several_markets_of_an_exchange_are_learned_over_one_connection(qapp: QA
 
         await until(lambda: len(scored()) == 3 and min(scored()) >= 3, "live forecasts of each, scored")
         assert exchange.sockets == 1, "one connection for all of them"
-        worker, run = runs.trainer.worker, state.run_id
+        worker, run = application.trainer.worker, state.run_id
         application.market_choice.watch(rows[2])
-        assert runs.trainer.worker is worker and state.run_id not in (None, run)
+        assert application.trainer.worker is worker and state.run_id not in (None, run)
         assert state.feed is not None and state.feed.state is FeedState.LIVE, "its own feed's state"
         newest = len(live["SOL/USDT"])
         await until(lambda: len(live["SOL/USDT"]) > newest + 2, "its next candles")

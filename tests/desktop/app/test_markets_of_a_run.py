@@ -14,7 +14,7 @@ from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.panels.markets.model import Column
 from desktop.state.markets import CANDLES_KEPT
-from tests.desktop.app.test_universe import FIRST, MARKETS, SECOND, THIRD, simulated
+from tests.desktop.app.three_markets import FIRST, MARKETS, SECOND, THIRD, simulated
 from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, run_window, until
 
 _TICKS = 24
@@ -53,7 +53,7 @@ def test_rows_follow_the_run_and_its_switches_change_it(
         newest = first.known.newest
         assert newest is not None and first.last == newest.close
         click(application, 0, Column.MARKET)
-        assert application.display.market == FIRST, "on the chart, without another run"
+        assert application.state.market == FIRST, "on the chart, without another run"
         assert known.universe == (FIRST, SECOND)
         click(application, 2, Column.LEARNED)
         await until(lambda: known.row(THIRD).accuracy is not None, "the third one's scores")
@@ -69,7 +69,7 @@ def test_rows_follow_the_run_and_its_switches_change_it(
                 stored.update({market} if row.accuracy.scored else ())
 
         known.changed.connect(note)
-        application.runs.universe_changed.connect(lambda universe: counts.append(len(known.row(FIRST).candles)))
+        application.watched.universe_changed.connect(lambda universe: counts.append(len(known.row(FIRST).candles)))
         await until(lambda: bool(counts) and stored == {FIRST, SECOND}, "what the ghosts of both were worth")
         assert counts[0] >= min(CATCH_UP, CANDLES_KEPT)
         assert application.state.trainer is None

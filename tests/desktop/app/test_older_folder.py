@@ -1,12 +1,8 @@
-"""A data folder that the program of 2026-11-23 left behind, before modules and names were changed: it opens as it is.
-
-It was made by that program's own window: 84 steps over the sample file, with a layout saved by name, drawings, a price
-line and the light theme. The tests below say what it holds. It is never made again: a new one joins it.
-"""
+"""A data folder that a version before 1.0.0 left on 23 November 2026 is refused and not changed."""
 
 from __future__ import annotations
 
-import tarfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -17,46 +13,42 @@ from core.settings import tree
 from core.storage.folder import DataFolder
 from desktop.app.composition import Application
 from desktop.app.context import Context
-from desktop.layouts.store import LayoutStore
-from tests.desktop.whole_window import CandleGate, run_window, step_of, until
+from tests.desktop.whole_window import run_window, until
+from tests.support import commands, older_folder
 
-ARCHIVE = Path(__file__).parent / "data" / "folder-2026-11-23.tar.xz"
-STEPS = 77
-"""What its newest checkpoint has learned."""
+_KEPT = ("*.sqlite3", "*.safetensors")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(tmp_path / "data", filter="data")
+def contents(folder: DataFolder) -> dict[Path, str]:
+    files = (path for pattern in _KEPT for path in folder.root.rglob(pattern))
+    return {path: sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_the_window_names_the_way_out_and_changes_nothing(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = older_folder.unpack(tmp_path / "data")
     monkeypatch.chdir(Path(resources.__file__).parent)  # its settings name the sample file without a folder
-    return DataFolder(tmp_path / "data")
-
-
-def test_settings_and_layouts_are_read_without_a_warning(folder: DataFolder) -> None:
-    settings, warnings = tree.load(folder.settings)
-    assert warnings == ()
-    assert settings.appearance.theme == "light" and settings.market.file == "sample_eurusd_1h.csv"
-    assert LayoutStore(folder.layout, settings.appearance).names() == ("Mine",)
-
-
-def test_the_window_opens_it_and_training_continues(qapp: QApplication, folder: DataFolder, gate: CandleGate) -> None:
+    before = contents(folder)
     settings, _ = tree.load(folder.settings)
-    gate.release(20)
 
     async def story(application: Application) -> None:
-        await until(lambda: step_of(application) > STEPS, "a step after the newest checkpoint's")
-        database = application.database
-        (market,) = database.stored_markets()
-        drawings, lines = (
-            database.drawings.list(market.venue, market.symbol),
-            database.lines.list("file", market.symbol),
-        )
-        assert {drawing.text for drawing in drawings} == {"", "Kept from before"}
-        assert [line.text for line in lines] == ["Support"]
-        (run,) = database.runs.list()
-        assert application.state.run_id == run.run_id, "the run was continued"
-        assert not application.state.incidents
+        def is_refused() -> bool:
+            shown = application.window.banner.shown
+            return shown is not None and "ghostcandle export" in shown.text
+
+        await until(is_refused, "the sentence")
+        assert not application.database.is_open
 
     run_window(qapp, Context(settings, folder, as_json=False), story)
-    assert list(folder.quarantine.iterdir()) == []
+    assert before and contents(folder) == before and list(folder.quarantine.iterdir()) == []
+
+
+def test_commands_name_the_way_out_and_change_nothing(tmp_path: Path) -> None:
+    folder = older_folder.unpack(tmp_path / "data")
+    before = contents(folder)
+    for command in (("headless", "--candles", "5"), ("metrics",), ("backups", "make"), ("doctor", "--json")):
+        done = commands.invoke(*command, "--data-dir", str(folder.root))
+        assert done.returncode == 1 and "ghostcandle export" in done.stdout + done.stderr, command
+        assert "Traceback" not in done.stderr, command
+    assert before and contents(folder) == before

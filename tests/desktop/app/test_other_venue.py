@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,16 +15,11 @@ from core.domain.candle import Candle, Market
 from core.domain.clock import Clock, SystemClock
 from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import (
-    ClosedCandle,
     CorrectedCandle,
-    FeedEvent,
-    FeedKind,
     FeedState,
-    FeedStatus,
     FormingCandle,
 )
 from core.market.feeds.market_check import Objection
-from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.trouble import VenueError
 from core.market.symbols import SymbolCache, SymbolList
 from core.settings.window import WatchlistSettings
@@ -33,6 +27,8 @@ from core.training.commands import RescoreCandle
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
+from tests.desktop import watch_scenario
+from tests.desktop.app.played_feed import PlayedFeed
 from tests.desktop.finder.typing import type_on
 from tests.desktop.played_check import PlayedCheck
 from tests.desktop.whole_window import IdleWorker, context, run_window, until
@@ -41,40 +37,6 @@ from tests.support.candles import MINUTE, random_walk
 ROWS = (WatchedMarket("binance", "BTC/USDT", "1m"), WatchedMarket("binanceus", "BTC/USDT", "1m"))
 LISTED = ("BTC/USDC", "BTC/USDT", "ETH/BTC", "ETH/USDT")
 CANDLES = random_walk(30)
-
-
-class PlayedFeed:
-    """An exchange's feed whose events the test sends."""
-
-    def __init__(self, market: Market, clock: Clock, *, gate: RateLimitHold, **_options: object) -> None:
-        self._market, self._clock, self.hold = market, clock, gate
-        self._events: asyncio.Queue[FeedEvent] = asyncio.Queue()
-        self.is_closed = False
-
-    @property
-    def market(self) -> Market:
-        return self._market
-
-    @property
-    def kind(self) -> FeedKind:
-        return FeedKind.EXCHANGE
-
-    async def events(self, after_ms: int | None = None, known: object = None) -> AsyncIterator[FeedEvent]:
-        while True:
-            yield await self._events.get()
-
-    async def aclose(self) -> None:
-        self.is_closed = True
-
-    def set_state(self, state: FeedState, sentence: str = "", next_venue: str | None = None) -> None:
-        self.send(FeedStatus(state, sentence, self._clock.now_ms(), next_venue))
-
-    def close_candles(self, *candles: Candle) -> None:
-        for candle in candles:
-            self.send(ClosedCandle(candle, is_live=False))
-
-    def send(self, event: FeedEvent) -> None:
-        self._events.put_nowait(event)
 
 
 Feeds = list[PlayedFeed]
@@ -106,12 +68,6 @@ def state_of(application: Application) -> FeedState | None:
     return None if application.state.feed is None else application.state.feed.state
 
 
-def click_row(application: Application, row: int) -> None:
-    table = application.window.panels.markets.table
-    place = table.visualRect(table.model().index(row, 0)).center()
-    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
-
-
 async def stored(application: Application, feed: PlayedFeed, candles: list[Candle]) -> None:
     feed.close_candles(*candles)
     await until(lambda: bool(application.series) and application.series[-1] == candles[-1], "the candles")
@@ -121,21 +77,23 @@ def test_listed_markets_are_switched_by_clicks_and_keys(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, played_check: PlayedCheck
 ) -> None:
     async def story(application: Application) -> None:
-        record, runs = application.state.feed_record, application.runs
+        record = application.state.feed_record
         application.window.show_dock(ActionId.SHOW_MARKETS)
-        await until(lambda: runs.is_training, "the first market")
+        await until(lambda: application.trainer.is_running, "the first market")
         await stored(application, feeds[0], CANDLES)
-        first = runs.trainer.worker
-        click_row(application, 1)
-        await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second market")
-        assert feeds[0].is_closed and first is not runs.trainer.worker and application.series is not None
+        first = application.trainer.worker
+        watch_scenario.click_row(application.window.panels.markets, 1)
+        await until(lambda: record.market == ROWS[1].market and application.trainer.is_running, "the second market")
+        assert feeds[0].is_closed and first is not application.trainer.worker and application.series is not None
         assert len(application.series) == 0 and application.settings.current.market.venue == "binanceus"
-        click_row(application, 0)
-        await until(lambda: record.market == ROWS[0].market and runs.is_training, "the first market again")
+        watch_scenario.click_row(application.window.panels.markets, 0)
+        await until(
+            lambda: record.market == ROWS[0].market and application.trainer.is_running, "the first market again"
+        )
         assert len(application.series) == len(CANDLES), "its stored candles"
         QTest.keyClick(application.window.panels.markets.table, Qt.Key.Key_Down)
         QTest.keyClick(application.window.panels.markets.table, Qt.Key.Key_Enter)
-        await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
+        await until(lambda: record.market == ROWS[1].market and application.trainer.is_running, "the second again")
         assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
 
     run_window(qapp, over(tmp_path), story)
@@ -145,14 +103,14 @@ def test_typing_on_the_chart_switches_the_market(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, played_check: PlayedCheck
 ) -> None:
     async def story(application: Application) -> None:
-        await until(lambda: application.runs.is_training, "the first market")
+        await until(lambda: application.trainer.is_running, "the first market")
         await stored(application, feeds[0], CANDLES)
         application.window.activateWindow()
         later = asyncio.get_running_loop().call_soon  # each key runs Qt's event loop, which no task may do
         later(type_on, application.chart, "15")
         await until(lambda: "15m" in application.chart.model.title, "candles of 15 minutes")
         later(type_on, application.chart, "eth")
-        await until(lambda: len(feeds) == 2 and application.runs.is_training, "another market")
+        await until(lambda: len(feeds) == 2 and application.trainer.is_running, "another market")
         assert str(feeds[1].market) == "ETH/USDT 1m (binance)" and feeds[0].is_closed
         assert "ETH/USDT" in application.chart.model.title
 
@@ -163,8 +121,8 @@ def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
 ) -> None:
     async def story(application: Application) -> None:
-        await until(lambda: application.runs.is_training, "a trainer")
-        (worker,) = application.runs.findChildren(IdleWorker)
+        await until(lambda: application.trainer.is_running, "a trainer")
+        (worker,) = application.trainer.findChildren(IdleWorker)
         await stored(application, feeds[0], CANDLES)
         forming = dataclasses.replace(CANDLES[-1], open_time_ms=CANDLES[-1].open_time_ms + MINUTE.duration_ms)
         feeds[0].send(FormingCandle(forming))
@@ -172,7 +130,7 @@ def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
         before, after = CANDLES[10], dataclasses.replace(CANDLES[10], close=CANDLES[10].high)
         feeds[0].send(CorrectedCandle(after, before))
         await until(lambda: application.series is not None and application.series[10] == after, "the correction")
-        assert RescoreCandle(after.open_time_ms) in worker.commands()
+        assert RescoreCandle(after.open_time_ms, feeds[0].market) in worker.commands()
 
     run_window(qapp, over(tmp_path), story)
 
@@ -181,52 +139,29 @@ def test_retry_connects_at_once_and_training_continues(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
 ) -> None:
     async def story(application: Application) -> None:
-        window, runs = application.window, application.runs
+        window = application.window
         window.show_dock(ActionId.SHOW_FEED)
-        await until(lambda: runs.is_training, "a market")
+        await until(lambda: application.trainer.is_running, "a market")
         feeds[0].set_state(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
-        trainer = runs.trainer.worker
-        feeds[0].hold.record(VenueError("It answers 429.", wait_s=600.0, is_asked=True))
+        trainer = application.trainer.worker
+        feeds[0].hold.record(VenueError("It answers 429.", wait_s=600.0, is_demanded=True))
         feeds[0].set_state(FeedState.RECONNECTING, "It answers 429.")
         await until(lambda: "429" in window.panels.feed.sentence.text(), "why, and that it waits")
         await until(window.panels.feed.try_again.isVisible, "the button, which comes by itself")
         asked: list[str] = []
-        application.watching.quotes.try_again = asked.append  # type: ignore[method-assign]
+        application.market_services.quotes.try_again = asked.append  # type: ignore[method-assign]
         QTest.mouseClick(window.panels.feed.try_again, Qt.MouseButton.LeftButton)
         await until(lambda: len(feeds) == 2, "another feed")
         assert feeds[0].is_closed and feeds[1].market == feeds[0].market and asked == ["binance"], "and for prices"
         assert feeds[1].hold.left_s == 0.0, "a retry ignores the requested wait"
         feeds[1].set_state(FeedState.LIVE)
         await stored(application, feeds[1], CANDLES[20:])
-        assert runs.trainer.worker is trainer and runs.is_training, "the trainer was left alone"
+        assert application.trainer.worker is trainer and application.trainer.is_running, "the trainer was left alone"
         assert application.series is not None and list(application.series) == CANDLES
         await until(lambda: not window.panels.feed.try_again.isVisible(), "the retry button's end")
 
     run_window(qapp, over(tmp_path), story)
-
-
-def test_a_refusing_exchange_is_replaced_by_the_next_only_on_a_click(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, played_check: PlayedCheck
-) -> None:
-    async def story(application: Application) -> None:
-        window = application.window
-        window.show_dock(ActionId.SHOW_FEED)
-        await until(lambda: bool(feeds), "a feed")
-        feeds[0].set_state(FeedState.FAILED, "It answers 451.", "binanceus")
-        await until(window.panels.feed.use_next.isVisible, "the offer")
-        assert (
-            "451" in window.panels.feed.sentence.text()
-            and window.shell.settings.current.market.venue == "binance"
-            and len(feeds) == 1
-        )
-        QTest.mouseClick(window.panels.feed.use_next, Qt.MouseButton.LeftButton)
-        await until(lambda: len(feeds) == 2, "the other exchange")
-        feeds[1].set_state(FeedState.LIVE)
-        await until(lambda: state_of(application) is FeedState.LIVE, "its candles")
-        assert window.shell.settings.current.market.venue == "binanceus" == feeds[1].market.venue
-
-    run_window(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)
 
 
 def test_a_mistyped_market_leaves_the_current_one_running(
@@ -234,10 +169,10 @@ def test_a_mistyped_market_leaves_the_current_one_running(
 ) -> None:
     async def story(application: Application) -> None:
         window, runs = application.window, application.runs
-        await until(lambda: runs.is_training, "the first market")
+        await until(lambda: application.trainer.is_running, "the first market")
         feeds[0].set_state(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
-        trainer, asked = runs.trainer.worker, window.shell.settings.current.market
+        trainer, asked = application.trainer.worker, window.shell.settings.current.market
         window.shell.settings.change_chart(interval="15m")
         runs.asking.connect(lambda _sentence: window.start_requested.emit())  # it is training: nothing is to happen
         for said, is_certain in (("There is no BTC/USD.", True), ("It is not known.", False)):
@@ -248,7 +183,12 @@ def test_a_mistyped_market_leaves_the_current_one_running(
             assert window.shell.settings.current.market == asked and state_of(application) is FeedState.LIVE
             assert window.shell.settings.current.chart.interval == "15m"
         await stored(application, feeds[0], CANDLES[20:])
-        assert len(feeds) == 1 and not feeds[0].is_closed and runs.trainer.worker is trainer and runs.is_training
+        assert (
+            len(feeds) == 1
+            and not feeds[0].is_closed
+            and application.trainer.worker is trainer
+            and application.trainer.is_running
+        )
 
     run_window(qapp, over(tmp_path), story)
 
@@ -258,12 +198,12 @@ def test_a_market_chosen_during_a_check_replaces_the_checked_one(
 ) -> None:
     async def story(application: Application) -> None:
         window = application.window
-        await until(lambda: application.runs.is_training, "the first market")
+        await until(lambda: application.trainer.is_running, "the first market")
         window.shell.settings.change_chart(interval="15m")
         played_check.objections["BTC/USD"] = Objection("There is no BTC/USD.", is_certain=True)
         application.market_choice.watch(WatchedMarket("binance", "BTC/USD", "1m"))
         application.market_choice.watch(WatchedMarket("binance", "ETH/USDT", "1m"))
-        await until(lambda: len(feeds) == 2 and application.runs.is_training, "the other market")
+        await until(lambda: len(feeds) == 2 and application.trainer.is_running, "the other market")
         assert feeds[1].market.symbol == "ETH/USDT" and window.shell.settings.current.market.symbol == "ETH/USDT"
         assert window.shell.settings.current.chart.interval == "market"
         assert window.banner.shown is None
@@ -276,10 +216,10 @@ def test_a_check_is_announced_until_the_exchange_answers(
 ) -> None:
     async def story(application: Application) -> None:
         window, said = application.window, list[str]()
-        await until(lambda: application.runs.is_training, "the first market")
+        await until(lambda: application.trainer.is_running, "the first market")
         application.runs.asking.connect(lambda _sentence: said.append(window.banner.text.text()))
         application.market_choice.watch(WatchedMarket("binance", "SOL/USDT", "1m"))
-        await until(lambda: len(feeds) == 2 and application.runs.is_training, "a market that is not in the kept list")
+        await until(lambda: len(feeds) == 2 and application.trainer.is_running, "a market that is not in the kept list")
         assert said == ["Checking Binance for SOL/USDT…"] and window.banner.shown is None
 
     run_window(qapp, over(tmp_path), story)

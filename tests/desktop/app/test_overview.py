@@ -12,7 +12,7 @@ from core.domain.candle import Market
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.overview.tile import Tile
-from tests.desktop.app.test_universe import FIRST, MARKETS, SECOND, THIRD, has_caught_up, simulated
+from tests.desktop.app.three_markets import FIRST, MARKETS, SECOND, THIRD, has_caught_up, simulated
 from tests.desktop.whole_window import CATCH_UP, CandleGate, run_window, until
 
 _TICKS = 24
@@ -31,7 +31,7 @@ def test_each_market_of_the_run_has_its_candles_and_ghosts_and_a_click_puts_it_o
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
-        runs, overview = application.runs, application.overview
+        overview = application.overview
         await until(lambda: has_caught_up(application), "the catch-up of all three")
         application.window.shell.actions[ActionId.OVERVIEW].trigger()
         await until(lambda: set(tiles(application)) == set(MARKETS), "a chart of each")
@@ -45,11 +45,11 @@ def test_each_market_of_the_run_has_its_candles_and_ghosts_and_a_click_puts_it_o
             made = tile.chart.model.forecast
             assert tile.row is not None and made is not None and made.run_id == tile.row.run_id
             assert len({text for text in tile.heading.texts() if text}) >= 3
-        worker = runs.trainer.worker
+        worker = application.trainer.worker
         QTest.mouseClick(tiles(application)[FIRST], Qt.MouseButton.LeftButton)
         assert not overview.isVisible() and application.chart.isVisible()
         assert application.state.market == FIRST and application.chart.model.title.startswith(FIRST.symbol)
-        assert runs.trainer.worker is worker, "training continues"
+        assert application.trainer.worker is worker, "training continues"
         application.window.shell.actions[ActionId.OVERVIEW].trigger()
         overview.flush()
         assert tiles(application)[FIRST].heading.is_on_chart and not tiles(application)[SECOND].heading.is_on_chart

@@ -23,11 +23,11 @@ def test_a_job_is_shown_until_it_is_over_and_may_begin_again() -> None:
     with TerminalProgress(is_shown=False) as progress:
         bars = progress._progress
         for batch in (job(0), job(1)):
-            progress.take_batch(batch)
+            progress.apply_batch(batch)
         assert [(bar.description, bar.completed, bar.total) for bar in bars.tasks] == [("Importing", 1, 4)]
-        progress.take_batch(job(4, is_over=True))
+        progress.apply_batch(job(4, is_over=True))
         assert bars.tasks == []
-        progress.take_batch(job(2))
+        progress.apply_batch(job(2))
         assert [bar.completed for bar in bars.tasks] == [2]
 
 
@@ -39,7 +39,7 @@ def test_an_evaluation_reports_evaluating_rather_than_training(
     capsys: pytest.CaptureFixture[str], resumed_from: str | None, words: str
 ) -> None:
     with TerminalProgress(is_shown=True, evaluated="mine.csv") as progress:
-        progress.take_batch(EventBatch((TrainerReady("run", "CPU", 0, None, None, resumed_from, 1),)))
+        progress.apply_batch(EventBatch((TrainerReady("run", "CPU", 0, resumed_from, 1, ()),)))
     shown = capsys.readouterr().err
     assert words in shown and "Training" not in shown and "new run" not in shown
 
@@ -48,24 +48,24 @@ def test_an_evaluation_names_its_file_rather_than_stored_candles() -> None:
     report = CatchUpMeter(ManualClock()).report(800)
     assert report is not None
     with TerminalProgress(is_shown=False, evaluated="mine.csv") as progress:
-        progress.take_batch(EventBatch((report,)))
+        progress.apply_batch(EventBatch((report,)))
         assert [bar.description for bar in progress._progress.tasks] == ["Evaluating candles of mine.csv"]
 
 
 def test_an_evaluation_is_not_over_at_the_end_of_its_file(capsys: pytest.CaptureFixture[str]) -> None:
     """Its job said “Under way. The end of AAPL_1min was reached.” for as long as the model was loaded."""
     ended = FeedStatus(FeedState.ENDED, "The end of mine was reached.", 0)
-    ready = TrainerReady("run", "CPU", 0, None, None, "run-7", 1)
+    ready = TrainerReady("run", "CPU", 0, "run-7", 1, ())
     report = CatchUpMeter(ManualClock()).report(800)
     assert report is not None
     lines = []
     with TerminalProgress(is_shown=False, lines=ProgressLines(), evaluated="mine.csv") as progress:
-        progress.take_feed(FeedStatus(FeedState.CATCHING_UP, "Reading mine.", 0))
-        progress.take_feed(ended)
-        progress.take_feed(ended)  # of another of several files
+        progress.show_feed(FeedStatus(FeedState.CATCHING_UP, "Reading mine.", 0))
+        progress.show_feed(ended)
+        progress.show_feed(ended)  # of another of several files
         lines += [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-        progress.take_batch(EventBatch((ready, report)))
-        progress.take_feed(ended)
+        progress.apply_batch(EventBatch((ready, report)))
+        progress.show_feed(ended)
         lines += [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     unknown = {"done": 0, "total": 0, "seconds_left": None}
     assert lines == [
@@ -80,7 +80,7 @@ def test_an_evaluation_is_not_over_at_the_end_of_its_file(capsys: pytest.Capture
 def test_an_incident_of_an_evaluation_is_not_taken_for_one_of_the_live_run(capsys: pytest.CaptureFixture[str]) -> None:
     done = rate_adapted(0.5, 0.000015, 500).incident("run", 0)
     with TerminalProgress(is_shown=False, lines=ProgressLines(), evaluated="mine.csv") as progress:
-        progress.take_batch(EventBatch((done,)))
+        progress.apply_batch(EventBatch((done,)))
     said = json.loads(capsys.readouterr().err)["say"]
     assert said.startswith("In the evaluation on mine.csv: The model forecast worse") and "newest 500 candles" in said
 
@@ -90,7 +90,7 @@ def test_the_starting_point_of_training_is_printed_on_stderr(
     capsys: pytest.CaptureFixture[str], step: int, words: str
 ) -> None:
     with TerminalProgress(is_shown=True) as progress:
-        progress.take_batch(EventBatch((TrainerReady("run", "CPU", step, 0, None, None, 1),)))
+        progress.apply_batch(EventBatch((TrainerReady("run", "CPU", step, None, 1, ()),)))
     shown = capsys.readouterr()
     assert "CPU" in shown.err and words in shown.err and shown.out == ""
 
@@ -99,8 +99,8 @@ def test_the_starting_point_of_training_is_printed_on_stderr(
 @pytest.mark.parametrize("words", ["[/nothing]", "[red]", "[link=file:///dev/zero]x[/link]", "\x1b[2J\x1b]0;title\x07"])
 def test_an_exchanges_text_is_escaped_in_the_terminal(capsys: pytest.CaptureFixture[str], words: str) -> None:
     with TerminalProgress(is_shown=True) as progress:
-        progress.take_feed(FeedStatus(FeedState.FAILED, f"Loopback refused the request: {words}.", 0))
-        progress.take_batch(EventBatch((JobProgress("import", words, 1, 4),)))
+        progress.show_feed(FeedStatus(FeedState.FAILED, f"Loopback refused the request: {words}.", 0))
+        progress.apply_batch(EventBatch((JobProgress("import", words, 1, 4),)))
     shown = capsys.readouterr().err
     assert "refused the request: " in shown and "\x1b[2J" not in shown and "\x1b]0" not in shown
     if words.isprintable():

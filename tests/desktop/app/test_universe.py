@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.domain.candle import SIMULATED_VENUE, Interval, Market
+from core.domain.candle import Market
 from core.domain.clock import Clock
-from core.domain.events import EventBatch, ForecastMade, ForecastScored, TrainerState
+from core.domain.events import ForecastMade, ForecastScored, TrainerState
 from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import CorrectedCandle, FeedError, FeedEvent, FeedState
 from core.market.feeds.rate_limits import RateLimitHold
@@ -23,26 +23,22 @@ from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from core.training.commands import RescoreCandle, SetPaused, ShowMarket
 from desktop.app.composition import Application
-from desktop.app.context import Context
 from tests.desktop import scenario
-from tests.desktop.app.test_other_venue import PlayedFeed
-from tests.desktop.services.test_market_feed import write_csv
-from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
-from tests.support.candles import random_walk
+from tests.desktop.app.played_feed import PlayedFeed
+from tests.desktop.app.three_markets import (
+    FIRST,
+    MARKETS,
+    MINUTE,
+    SECOND,
+    THIRD,
+    has_caught_up,
+    simulated,
+)
+from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, until
+from tests.support.candles import random_walk, write_csv
 
-MINUTE = Interval.parse("1m")
-MARKETS = tuple(Market(SIMULATED_VENUE, f"SIM-{number}", MINUTE) for number in (3, 5, 7))
-FIRST, SECOND, THIRD = MARKETS
 _TICKS = 24
 """Of a simulated candle."""
-
-
-def simulated(root: Path, *learned: Market, opened: Market = SECOND, **changes: object) -> Context:
-    """All three in the list, these switched on."""
-    chosen = context(root, feed="simulate", symbol=opened.symbol, interval="1m", file=None, **changes)
-    rows = tuple(WatchedMarket(SIMULATED_VENUE, each.symbol, "1m", each in learned) for each in MARKETS)
-    settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=rows))
-    return dataclasses.replace(chosen, settings=settings)
 
 
 def opens_ms(index: int) -> int:
@@ -58,16 +54,6 @@ def switch(application: Application, market: Market, *, is_learned: bool) -> Non
         for row in store.current.watchlist.markets
     )
     store.change(dataclasses.replace(store.current, watchlist=WatchlistSettings(markets=rows)))
-
-
-def positions(application: Application) -> dict[Market, int | None]:
-    status = application.state.status
-    return {} if status is None else {each.member.market: each.position_ms for each in status.markets}
-
-
-def has_caught_up(application: Application) -> bool:
-    found = positions(application)
-    return len(found) == 3 and step_of(application) >= CATCH_UP - 2
 
 
 def test_each_candle_of_each_market_is_scored_once_and_the_chart_switches_between_them(
@@ -86,12 +72,12 @@ def test_each_candle_of_each_market_is_scored_once_and_the_chart_switches_betwee
                 if isinstance(event, ForecastMade):
                     made[event.run_id] = event.origin_open_time_ms
 
-        runs.batch.connect(count)
+        application.trainer.begins.connect(lambda _run: application.trainer.worker.batch.connect(count))  # type: ignore[union-attr]
         await until(lambda: has_caught_up(application), "the catch-up of all three")
-        assert runs.universe == MARKETS and state.market == SECOND
-        trainer, worker = state.trainer, runs.trainer.worker
-        assert trainer is not None and [each.market for each in trainer.members] == list(MARKETS)
-        ids = {each.market: each.run_id for each in trainer.members}
+        assert tuple(application.watched.asked) == MARKETS and state.market == SECOND
+        trainer, worker = state.trainer, application.trainer.worker
+        assert trainer is not None and [each.member.market for each in trainer.markets] == list(MARKETS)
+        ids = {each.member.market: each.member.run_id for each in trainer.markets}
         assert state.run_id == ids[SECOND] and state.head_id == ids[FIRST]
         gate.release(2 * _TICKS)
         await until(lambda: list(made.values()) == [opens_ms(CATCH_UP + 1)] * 3, "their forecasts")
@@ -103,9 +89,11 @@ def test_each_candle_of_each_market_is_scored_once_and_the_chart_switches_betwee
             assert state.forecast is not None and state.forecast.run_id == ids[market]
             assert chart.model.forecast == state.forecast
             assert state.forecast.origin_close == application.series[-1].close, "the ghosts begin at its own price"
-            await until(lambda: state.status is not None and state.status.accuracy.scored > 0, "its scores")
+            await until(
+                lambda: state.market_status is not None and state.market_status.accuracy.scored > 0, "its scores"
+            )
             assert application.settings.current.market.symbol == market.symbol
-        assert runs.trainer.worker is worker and state.trainer is trainer and len(state.steps) >= steps
+        assert application.trainer.worker is worker and state.trainer is trainer and len(state.steps) >= steps
         gate.release(_TICKS)
         await until(lambda: list(made.values()) == [opens_ms(CATCH_UP + 2)] * 3, "the next forecasts")
         assert state.forecast is not None and state.forecast.origin_open_time_ms == made[ids[FIRST]]
@@ -137,13 +125,13 @@ def test_a_switched_on_market_joins_and_one_that_is_switched_off_is_learned_from
         return [] if status is None else [each.member.is_learned for each in status.markets]
 
     async def first(application: Application) -> None:
-        runs, state = application.runs, application.state
+        state = application.state
         await until(lambda: learned(application) == [True, True], "two markets")
         head, candles = state.head_id, application.series
         application.chart.series_changed.connect(lambda: titles.append(application.chart.model.title))
         switch(application, THIRD, is_learned=True)
         await until(lambda: learned(application) == [True] * 3, "the third")
-        assert runs.universe == MARKETS and state.head_id == head, "the same model"
+        assert tuple(application.watched.asked) == MARKETS and state.head_id == head, "the same model"
         assert application.series is candles and not titles, "the chart was left alone"
         switch(application, FIRST, is_learned=False)
         gate.release(_TICKS)
@@ -154,7 +142,7 @@ def test_a_switched_on_market_joins_and_one_that_is_switched_off_is_learned_from
 
     async def second(application: Application) -> None:
         await until(lambda: learned(application) == [True, True], "the same two")
-        assert application.runs.universe == (FIRST, SECOND)
+        assert tuple(application.watched.asked) == (FIRST, SECOND)
 
     run_window(qapp, chosen, first)
     before = members(tmp_path)
@@ -174,9 +162,9 @@ def test_a_market_that_joins_leaves_rates_rules_and_a_pause_as_they_were_set(
     """The trainer starts again for it. Another model waits for the user's next start: it would be another run."""
 
     async def story(application: Application) -> None:
-        runs, store = application.runs, application.settings
-        await until(lambda: runs.is_training, "a trainer")
-        before, first = store.current, runs.trainer.worker
+        store = application.settings
+        await until(lambda: application.trainer.is_running, "a trainer")
+        before, first = store.current, application.trainer.worker
         changed = dataclasses.replace(
             before,
             model=dataclasses.replace(before.model, layers=2),
@@ -185,10 +173,10 @@ def test_a_market_that_joins_leaves_rates_rules_and_a_pause_as_they_were_set(
             checkpoints=dataclasses.replace(before.checkpoints, every_steps=20),
         )
         store.change(changed)
-        runs.trainer.batch.emit(EventBatch((scenario.status(TrainerState.PAUSED),)))
+        application.state.apply(scenario.status(TrainerState.PAUSED, run_id=str(application.state.head_id)))
         switch(application, THIRD, is_learned=True)
-        await until(lambda: runs.universe == MARKETS and runs.is_training, "the third")
-        worker = runs.trainer.worker
+        await until(lambda: tuple(application.watched.asked) == MARKETS and application.trainer.is_running, "the third")
+        worker = application.trainer.worker
         assert worker is not None and worker is not first
         used = worker._spec.settings
         assert (used.training, used.gradients, used.checkpoints) == (
@@ -206,17 +194,19 @@ def test_a_market_that_joins_leaves_rates_rules_and_a_pause_as_they_were_set(
 def test_a_market_that_is_opened_again_stays_paused(qapp: QApplication, tmp_path: Path, is_ended: bool) -> None:
     async def story(application: Application) -> None:
         runs = application.runs
-        await until(lambda: runs.is_training, "a trainer")
-        first = runs.trainer.worker
-        runs.trainer.batch.emit(EventBatch((scenario.status(TrainerState.PAUSED),)))
+        await until(lambda: application.trainer.is_running, "a trainer")
+        first = application.trainer.worker
+        application.state.apply(scenario.status(TrainerState.PAUSED, run_id=str(application.state.head_id)))
         if is_ended:
-            runs.trainer.stop()
-            await until(lambda: not runs.is_training, "its end")
-            runs.go_on(application.settings.current, feed=True, training=True)
+            application.trainer.stop()
+            await until(lambda: not application.trainer.is_running, "its end")
+            runs.restart_stopped(application.settings.current, feed=True, training=True)
         else:
             runs.try_again()
-        await until(lambda: runs.is_training and runs.trainer.worker is not first, "another trainer")
-        worker = runs.trainer.worker
+        await until(
+            lambda: application.trainer.is_running and application.trainer.worker is not first, "another trainer"
+        )
+        worker = application.trainer.worker
         assert worker is not None and SetPaused(True) in worker.commands()  # type: ignore[attr-defined]
 
     run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
@@ -227,19 +217,18 @@ def test_after_stop_and_start_a_changed_setting_restarts_nothing(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
-        runs = application.runs
-        await until(lambda: runs.is_training and application.series is not None, "a trainer")
-        opened = runs.settings.market
-        runs.trainer.stop()
-        await until(lambda: not runs.is_training, "its end")
+        await until(lambda: application.trainer.is_running and application.series is not None, "a trainer")
+        opened = application.watched.settings.market
+        application.trainer.stop()
+        await until(lambda: not application.trainer.is_running, "its end")
         application.window.start_requested.emit()
-        await until(lambda: runs.is_training, "another trainer")
-        worker = runs.trainer.worker
+        await until(lambda: application.trainer.is_running, "another trainer")
+        worker = application.trainer.worker
         application.settings.change_chart(interval="1h")
-        assert runs.settings.market == opened
+        assert application.watched.settings.market == opened
         gate.release(_TICKS)
         await until(lambda: application.series is not None and len(application.series) > CATCH_UP, "a candle")
-        assert runs.trainer.worker is worker
+        assert application.trainer.worker is worker
 
     run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
 
@@ -247,9 +236,8 @@ def test_after_stop_and_start_a_changed_setting_restarts_nothing(
 @pytest.mark.usefixtures("idle_trainer", "gate")
 def test_a_market_that_is_switched_on_while_another_opens_joins_it(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
-        runs = application.runs
-        runs.opening.connect(lambda _asked: switch(application, THIRD, is_learned=True))
-        await until(lambda: runs.universe == MARKETS and runs.is_training, "the third")
+        application.watched.opening.connect(lambda _asked: switch(application, THIRD, is_learned=True))
+        await until(lambda: tuple(application.watched.asked) == MARKETS and application.trainer.is_running, "the third")
 
     run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
 
@@ -257,15 +245,15 @@ def test_a_market_that_is_switched_on_while_another_opens_joins_it(qapp: QApplic
 @pytest.mark.usefixtures("idle_trainer", "gate")
 def test_a_rate_that_is_set_while_a_market_opens_is_its_trainers(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
-        runs, store = application.runs, application.settings
+        store = application.settings
 
         def set_rate() -> None:
             training = dataclasses.replace(store.current.training, learning_rate=1e-5)
             store.change(dataclasses.replace(store.current, training=training))
 
-        runs.opening.connect(lambda _asked: set_rate())
-        await until(lambda: runs.is_training, "a trainer")
-        worker = runs.trainer.worker
+        application.watched.opening.connect(lambda _asked: set_rate())
+        await until(lambda: application.trainer.is_running, "a trainer")
+        worker = application.trainer.worker
         assert worker is not None and worker._spec.settings.training.learning_rate == 1e-5
 
     run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
@@ -281,8 +269,8 @@ def test_files_of_the_command_line_are_opened_together_and_switched_without_read
 
     async def story(application: Application) -> None:
         runs, chart = application.runs, application.chart
-        await until(lambda: len(runs.universe) == 2 and chart.model.count == 20, "the first file")
-        worker = runs.trainer.worker
+        await until(lambda: len(application.watched.asked) == 2 and chart.model.count == 20, "the first file")
+        worker = application.trainer.worker
         assert worker is not None and [each.symbol[0] for each in worker._spec.markets] == ["a", "b"]
         application.settings.change(dataclasses.replace(application.settings.current, market=other))
         application.market_choice.chosen.emit(other)
@@ -290,10 +278,10 @@ def test_files_of_the_command_line_are_opened_together_and_switched_without_read
         await until(lambda: chart.model.count == 20, "the second file")
         gate.release(1)
         await until(lambda: chart.model.count == 21, "a candle of each")
-        runs.show(runs.universe[0])
+        runs.show(next(iter(application.watched.asked)))
         assert chart.model.title.startswith("a ")
         await until(lambda: chart.model.count == 21, "the candle of the first file")
-        assert runs.trainer.worker is worker
+        assert application.trainer.worker is worker
 
     run_window(qapp, dataclasses.replace(chosen, others=(other,)), story)
 
@@ -325,20 +313,23 @@ def test_a_market_without_candles_leaves_the_others_running_and_is_named(
     settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=rows))
 
     async def story(application: Application) -> None:
-        banner, runs = application.window.banner, application.runs
+        banner = application.window.banner
         await until(lambda: "ETH/USDT 1m (binance)" in banner.text.text(), "the failure's market")
-        assert "is not listed" in banner.text.text() and runs.is_training and len(made) == 3
+        assert "is not listed" in banner.text.text() and application.trainer.is_running and len(made) == 3
         bitcoin = next(feed for feed in made if feed.market.symbol == "BTC/USDT")
         bitcoin.close_candles(*random_walk(20))
         await until(lambda: application.series is not None and len(application.series) == 20, "its candles")
-        worker = runs.trainer.worker
-        assert worker is not None and worker.inbox.ended == {1}
+        worker = application.trainer.worker
+        _, ether, solana = application.watched.asked
+        assert worker is not None and worker.inbox.ended == {ether}
         application.market_choice.watch(rows[2])
-        assert application.chart.model.title.startswith("SOL/USDT") and runs.trainer.worker is worker
-        assert ShowMarket(2) in worker.commands(), "for the ghosts of the simple rules"  # type: ignore[attr-defined]
+        assert application.chart.model.title.startswith("SOL/USDT") and application.trainer.worker is worker
+        assert ShowMarket(solana) in worker.commands(), "for the ghosts of the simple rules"  # type: ignore[attr-defined]
         corrected = random_walk(20)[4]
         bitcoin.send(CorrectedCandle(dataclasses.replace(corrected, close=corrected.high), corrected))
-        await until(lambda: RescoreCandle(corrected.open_time_ms, 0) in worker.commands(), "the correction")  # type: ignore[attr-defined]
+        await until(
+            lambda: RescoreCandle(corrected.open_time_ms, bitcoin.market) in worker.commands(), "the correction"
+        )  # type: ignore[attr-defined]
         assert application.series is not None and len(application.series) == 0, "and not on another's chart"
 
     run_window(qapp, dataclasses.replace(chosen, settings=settings), story)
@@ -359,6 +350,6 @@ def test_a_file_named_twice_is_refused_with_a_sentence(qapp: QApplication, tmp_p
         state = application.state
         await until(lambda: state.feed is not None and state.feed.state is FeedState.FAILED, "the refusal")
         assert state.feed is not None and "hold the same candles" in state.feed.sentence
-        assert not application.runs.universe
+        assert not application.watched.asked
 
     run_window(qapp, dataclasses.replace(chosen, others=(other,)), story)

@@ -13,7 +13,7 @@ from sqlite_utils import Database
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMode, ForecastScored
-from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import RegimeProbabilities
 from core.forecast.experts import Quantiles
 from core.storage.database import open_database
 from core.storage.record_writer import TrainingRecord
@@ -57,15 +57,14 @@ def stored(candle: Candle, interval: Interval = _MINUTE) -> StoredForecast:
     )
 
 
-def conditions_at(open_time_ms: int) -> MarketConditions:
-    """Regimes that last some candles, with varying certainty; one candle in 40 is unusual. Deterministic."""
+def conditions_at(open_time_ms: int) -> RegimeProbabilities:
+    """Regimes that last some candles, with varying certainty. Deterministic."""
     number = open_time_ms // MINUTE_MS
     likeliest, rest = (0.6, 0.9)[number % 2], (0.1, 0.05)[number % 2]
     shares = [rest, rest, rest]
     shares[number // 17 % 3] = likeliest
     shares[(number // 17 + 1) % 3] = 1.0 - likeliest - rest
-    oddity = "range 9.0 times its usual" if number % 40 == 3 else ""
-    return MarketConditions(RegimeProbabilities(*shares), 1.4 if oddity else 0.3, oddity)
+    return RegimeProbabilities(*shares)
 
 
 @functools.lru_cache(maxsize=2_048)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
@@ -15,6 +14,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
 from desktop.chart.widget import ChartWidget
 from desktop.ui.theme import Theme
+from tests.desktop.chart.paint_helpers import pixels, rgb_of
 from tests.desktop.chart.support import candle
 
 OFFSET_X, OFFSET_Y = 7, 5
@@ -38,17 +38,15 @@ def main() -> int:
         return _fail("the window was not exposed")
     chart.flush()
     chart.repaint()
-    shown = window.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
-    rows = np.frombuffer(shown.constBits(), dtype=np.uint32).reshape(shown.height(), shown.bytesPerLine() // 4)
-    result = _check(chart, rows & np.uint32(0xFFFFFF))
+    result = _check(chart, pixels(window.grab().toImage()))
     window.close()
     application.processEvents()
     return result
 
 
-def _check(chart: ChartWidget, pixels: np.ndarray) -> int:
+def _check(chart: ChartWidget, shown: np.ndarray) -> int:
     frame = chart.frame
-    up = pixels == (frame.palette.up.rgb() & 0xFFFFFF)
+    up = shown == rgb_of(frame.palette.up)
     left, top = round(OFFSET_X * frame.ratio), round(OFFSET_Y * frame.ratio)
     half = int(frame.spacing / 2)
     extents = set()

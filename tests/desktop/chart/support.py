@@ -12,9 +12,9 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
 from core.forecast.ghosts import ghosts
 from core.training.online.forecast_events import packed_quantiles
-from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.axes.visible_candles import TimeScale
 from desktop.chart.widget import ChartWidget
-from tests.core.forecast.test_paths import spread_quantiles
+from tests.core.forecast.paths import spread_quantiles
 
 START_MS = 1_606_780_800_000
 MINUTE_MS = 60_000
@@ -50,6 +50,20 @@ def random_series(count: int, seed: int = 7, skip: frozenset[int] = frozenset())
                 )
             )
     return series
+
+
+def joined(source: list[Candle], minutes: int) -> list[Candle]:
+    """Candles of a minute merged into longer ones by a plain loop."""
+    found: list[Candle] = []
+    for each in source:
+        bucket = each.open_time_ms - each.open_time_ms % (minutes * 60_000)
+        if not found or found[-1].open_time_ms != bucket:
+            found.append(Candle(bucket, each.open, each.high, each.low, each.close, each.volume))
+            continue
+        last = found[-1]
+        high, low = max(last.high, each.high), min(last.low, each.low)
+        found[-1] = Candle(bucket, last.open, high, low, each.close, last.volume + each.volume)
+    return found
 
 
 def ghost(open_time_ms: int, opened: float, close: float, spread: float = 20.0, volume: float = 50.0) -> Ghost:

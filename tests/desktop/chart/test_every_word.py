@@ -1,4 +1,4 @@
-"""The chart's texts in a made-up language: none stays English except names of markets and studies."""
+"""The chart's texts in a made-up language: none stays English except names of markets and indicators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.golden.stage import Scene, Stage
 NAMES = (
     *("ghosts-catch-up", "crosshair-dark", "crosshair-over-ghost", "outcome-dark", "missing-candles", "held-prices"),
     *("studies-over-dark", "studies-panes", "hindsight-dark", "hindsight-far", "lines-dark", "lines-aside"),
-    *("regimes-dark", "dimmed-dark", "no-candles", "countdown"),
+    *("regimes-dark", "no-candles", "countdown"),
 )
 CHOSEN = [scene for scene in SCENES if scene.name in NAMES]
 

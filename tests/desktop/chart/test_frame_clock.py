@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.domain.clock import ManualClock
-from desktop.chart.frame_clock import FRAME_MS, Dirty, FrameClock
+from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.widget import ChartWidget
+from desktop.ui.paint_in_turn import FRAME_MS
 from desktop.ui.theme import Theme
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forming_after, random_series
@@ -71,8 +72,7 @@ def test_of_many_ticks_the_latest_shows(show_chart: ShowChart, qtbot: QtBot) -> 
 
 def test_a_hidden_or_idle_chart_runs_no_timer(show_chart: ShowChart, qtbot: QtBot) -> None:
     series = random_series(100)
-    chart = show_chart(series)
-    chart.set_forming(forming_after(series))
+    chart = show_chart(series, has_forming=True)
     chart.set_live(True)
     settle(chart)
     timers = chart.findChildren(QTimer)

@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.market.known_holes import KnownHoles
-from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.paint_helpers import columns_with, picture, rgb_of, screen
 from tests.desktop.chart.support import (
     MINUTE_MS,
     candle,
@@ -27,34 +25,12 @@ from tests.desktop.chart.support import (
 )
 
 
-def pixels(image: QImage) -> NDArray[np.uint32]:
-    """Shape (height, width); one RGB number a pixel."""
-    converted = image.convertToFormat(QImage.Format.Format_RGB32)
-    raw = np.frombuffer(converted.constBits(), dtype=np.uint32)
-    rows = raw.reshape(converted.height(), converted.bytesPerLine() // 4)
-    return rows[:, : converted.width()] & np.uint32(0xFFFFFF)
-
-
-def picture(chart: ChartWidget) -> NDArray[np.uint32]:
-    """The widget painted as a whole."""
-    return pixels(chart.grab().toImage())
-
-
-def screen(chart: ChartWidget) -> NDArray[np.uint32]:
-    """The screen's pixels after partial repaints."""
-    return pixels(chart.screen().grabWindow(chart.winId()).toImage())
-
-
-def columns_with(shown: NDArray[np.uint32], colour: QColor) -> set[int]:
-    return set(np.flatnonzero((shown == (colour.rgb() & 0xFFFFFF)).any(axis=0)).tolist())
-
-
 def test_an_empty_chart_is_a_sentence_and_no_grid(show_chart: ShowChart) -> None:
     chart = show_chart(None)
     chart.set_empty_text("Waiting for the first candle of BTC/USDT")
     settle(chart)
     shown, palette = picture(chart), chart.frame.palette
-    background = palette.background.rgb() & 0xFFFFFF
+    background = rgb_of(palette.background)
     inked = np.argwhere(shown != background)
     assert len(inked) > 100
     top, left = inked.min(axis=0)
@@ -87,15 +63,14 @@ def test_flat_prices_of_any_size_are_shown(show_chart: ShowChart, price: float) 
     for index in range(30):
         series.add(Candle(index * MINUTE_MS, price, price, price, price, 0.0))
     chart = show_chart(series)
-    rows = np.flatnonzero((picture(chart) == (chart.frame.palette.up.rgb() & 0xFFFFFF)).any(axis=1))
+    rows = np.flatnonzero((picture(chart) == rgb_of(chart.frame.palette.up)).any(axis=1))
     assert rows.size > 0
     assert chart.frame.prices.low < price < chart.frame.prices.high
 
 
 def test_candles_ghosts_and_forming_are_in_their_places(show_chart: ShowChart) -> None:
     series = random_series(200)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
+    chart = show_chart(series, has_forecast=True)
     chart.restyle(shows_volume=False)
     chart.restyle(shows_bands=False)
     settle(chart)
@@ -113,39 +88,9 @@ def test_candles_ghosts_and_forming_are_in_their_places(show_chart: ShowChart) -
         assert ghosts and min(ghosts) >= divider
 
 
-def test_wicks_are_in_the_middle_of_their_bodies(show_chart: ShowChart) -> None:
-    series = CandleSeries(Interval.parse("1m"))
-    for index in range(60):
-        series.add(candle(index, 101.0, opened=100.0, reach=2.0))
-    chart = show_chart(series)
-    frame = chart.frame
-    up = picture(chart) == (frame.palette.up.rgb() & 0xFFFFFF)
-    for index in range(30, 60):
-        body = np.flatnonzero(up[frame.y(100.3), frame.x(index) - 5 : frame.x(index) + 5]) + frame.x(index) - 5
-        wick = np.flatnonzero(up[frame.y(98.5), frame.x(index) - 5 : frame.x(index) + 5]) + frame.x(index) - 5
-        assert len(body) == frame.widths.body and len(wick) == frame.widths.wick
-        assert body.sum() / len(body) == wick.sum() / len(wick) == frame.x(index)
-
-
-def test_the_mouse_repaints_no_closed_candle(show_chart: ShowChart) -> None:
-    series = random_series(500)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
-    chart.set_forming(forming_after(series))
-    settle(chart)
-    before = chart.closed_paints
-    for step in range(40):
-        QTest.mouseMove(chart.viewport(), QPoint(20 + 19 * step, 30 + 10 * step))
-        settle(chart)
-    assert chart.overlay.cross is not None
-    assert chart.closed_paints == before
-
-
 def test_a_tick_within_the_range_repaints_no_closed_candle(show_chart: ShowChart) -> None:
     series = random_series(500)
-    chart = show_chart(series)
-    chart.set_forming(forming_after(series))
-    settle(chart)
+    chart = show_chart(series, has_forming=True)
     before = chart.closed_paints
     for move in range(20):
         chart.set_forming(forming_after(series, move / 10))
@@ -164,9 +109,7 @@ def test_a_tick_beyond_the_range_fits_it_again(show_chart: ShowChart) -> None:
 @pytest.mark.parametrize("scene", ["mouse", "ticks", "countdown"])
 def test_repainted_parts_equal_the_whole(show_chart: ShowChart, scene: str) -> None:
     series = random_series(400)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
-    chart.set_forming(forming_after(series))
+    chart = show_chart(series, has_forecast=True, has_forming=True)
     chart.set_live(True)
     for index in range(300, 400):
         chart.model.past.add(outcome_of(series[index]))
@@ -235,9 +178,7 @@ def test_any_order_of_arrival_gives_the_same_picture(show_chart: ShowChart) -> N
 
 def test_volume_and_bands_can_be_hidden(show_chart: ShowChart) -> None:
     series = random_series(200)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
-    settle(chart)
+    chart = show_chart(series, has_forecast=True)
     with_both = picture(chart)
     height, span = chart.frame.layout.price_bottom, chart.frame.prices.span
     chart.restyle(shows_volume=False)
@@ -294,7 +235,7 @@ def test_the_holes_of_a_thin_market_have_feet_and_leave_the_candles_free(
 def test_a_hole_is_dotted_only_where_the_exchange_has_no_candle_of_it(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(110, skip=frozenset(range(60, 70))))
     first_ms = int(chart.model.time_at(59) or 0) + MINUTE_MS
-    mark, gap = chart.frame.x(60 - 0.5), chart.frame.palette.gap.rgb() & 0xFFFFFF
+    mark, gap = chart.frame.x(60 - 0.5), rgb_of(chart.frame.palette.gap)
     for absent, is_dotted in ((0, False), (9, False), (10, True)):
         chart.set_holes(KnownHoles(np.array([[first_ms, first_ms + absent * MINUTE_MS]])[:absent]))
         settle(chart)
@@ -313,8 +254,7 @@ def test_another_theme_recolours_everything(show_chart: ShowChart) -> None:
 
 def test_a_tiny_widget_paints_without_complaint(show_chart: ShowChart) -> None:
     series = random_series(100)
-    chart = show_chart(series, width=60, height=40)
-    chart.set_forecast(forecast_after(series))
+    chart = show_chart(series, width=60, height=40, has_forecast=True)
     QTest.mouseMove(chart.viewport(), QPoint(10, 10))
     settle(chart)
     assert picture(chart).shape == (chart.height(), chart.width())
@@ -340,7 +280,7 @@ def test_a_flat_ghost_has_a_whole_body(show_chart: ShowChart) -> None:
     frame, shown = chart.frame, picture(chart)
     row, centre = frame.y(flat.close), frame.x(104)
     around = shown[row, centre - frame.widths.body : centre + frame.widths.body + 1]
-    assert (around == (frame.palette.ghost_up.rgb() & 0xFFFFFF)).sum() == frame.widths.body
+    assert (around == rgb_of(frame.palette.ghost_up)).sum() == frame.widths.body
 
 
 def test_the_ghost_behind_a_candle_adopts_and_releases_its_frame(show_chart: ShowChart) -> None:
@@ -353,8 +293,7 @@ def test_the_ghost_behind_a_candle_adopts_and_releases_its_frame(show_chart: Sho
     for forming in (forming_after(series), None):
         changed.set_forming(forming)
         settle(changed)
-        fresh = show_chart(series)
-        fresh.set_forecast(forecast_after(series))
+        fresh = show_chart(series, has_forecast=True)
         fresh.set_forming(forming)
         fresh.zoom(3.0)
         settle(fresh)

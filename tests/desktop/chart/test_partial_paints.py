@@ -7,23 +7,19 @@ from typing import cast
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect
-from PySide6.QtGui import QPaintEvent, QRegion
+from PySide6.QtCore import QEvent, QPoint, QRect
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from core.domain.clock import ManualClock
 from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
-from desktop.chart.items.study import StudyLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.paint_helpers import NOISE, PaintedRegion, picture, screen
 from tests.desktop.chart.support import forecast_after, forming_after, outcome_of, random_series
-from tests.desktop.chart.test_painting import picture, screen
-
-NOISE = 2
-"""Levels of a channel: Qt antialiases a line slightly differently at a clip edge."""
 
 
 def act(chart: ChartWidget, clock: ManualClock, random: np.random.Generator) -> str:
@@ -54,15 +50,15 @@ def furthest_apart(chart: ChartWidget) -> int:
 
 
 @pytest.mark.parametrize("style", list(CandleStyle))
-@pytest.mark.parametrize("with_studies", [False, True])
+@pytest.mark.parametrize("with_indicators", [False, True])
 def test_any_mixture_leaves_the_picture_that_a_whole_paint_gives(
-    show_chart: ShowChart, clock: ManualClock, style: CandleStyle, with_studies: bool
+    show_chart: ShowChart, clock: ManualClock, style: CandleStyle, with_indicators: bool
 ) -> None:
-    series, seed = random_series(400), 2 * list(CandleStyle).index(style) + with_studies
+    series, seed = random_series(400), 2 * list(CandleStyle).index(style) + with_indicators
     chart = show_chart(series)
-    if with_studies:
+    if with_indicators:
         for number, kind in enumerate(INDICATORS):
-            chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+            chart.add_layer(IndicatorLayer(IndicatorSpec.of(kind), number))
     chart.restyle(candles=style)
     chart.set_forecast(forecast_after(series))
     chart.set_forming(forming_after(series))
@@ -82,9 +78,7 @@ def test_what_qt_paints_between_two_frames_leaves_nothing_of_a_tick_that_no_fram
 ) -> None:
     """Qt may paint a column, for the mouse or a moved window, while ticks wait for the next frame."""
     series = random_series(400)
-    chart = show_chart(series)
-    chart.set_forming(forming_after(series))
-    settle(chart)
+    chart = show_chart(series, has_forming=True)
     for move in (5.0, -4.0, 3.0, -6.0):
         chart.set_forming(forming_after(series, move))
         chart.repaint(QRect(200, 0, 40, chart.height()))
@@ -93,24 +87,9 @@ def test_what_qt_paints_between_two_frames_leaves_nothing_of_a_tick_that_no_fram
         assert np.array_equal(screen(chart), picture(chart)), f"after a tick of {move}"
 
 
-class PaintedRegion(QObject):
-    """Remembers the logical pixels of the newest paint event."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.newest = QRegion()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if isinstance(event, QPaintEvent):
-            self.newest = QRegion(event.region())
-        return False
-
-
 def test_a_tick_paints_no_more_than_what_it_changes(show_chart: ShowChart) -> None:
     series = random_series(400)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
-    chart.set_forming(forming_after(series))
+    chart = show_chart(series, has_forecast=True, has_forming=True)
     QTest.mouseMove(chart.viewport(), QPoint(300, 200))
     settle(chart)
     painted = PaintedRegion(chart)

@@ -84,8 +84,7 @@ def test_a_drag_continues_in_place(show_chart: ShowChart) -> None:
 
 def test_a_candle_that_has_closed_meanwhile_is_not_forming_any_more(show_chart: ShowChart) -> None:
     series = newest(SHOWN - 20)
-    chart = show_chart(series)
-    chart.set_forming(forming_after(series))
+    chart = show_chart(series, has_forming=True)
     chart.replace_series(WHOLE)
     assert chart.model.forming is None
 

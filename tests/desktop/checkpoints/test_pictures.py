@@ -11,7 +11,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from pytestqt.qtbot import QtBot
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.tree import Settings, to_dict
 from desktop.actions import ActionId
@@ -22,8 +22,8 @@ from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.ui.theme import Mode
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
-from tests.desktop.ui.test_theme import contrast
-from tests.desktop.window.test_pictures import MODES, cut_texts, in_both_themes, keep_picture, make_dressed, settle
+from tests.desktop.window.pictures import MODES, cut_texts, in_both_themes, keep_picture, make_dressed, settle
+from tests.support.contrast import contrast
 
 _INK, _GROUND = QPalette.ColorRole.WindowText, QPalette.ColorRole.Window
 
@@ -61,12 +61,12 @@ def test_a_filter_and_its_error_are_not_cut(
 ) -> None:
     bench = dressed(make_bench, qtbot, mode, size)
     panel = bench.window.panels.checkpoints
-    panel.filter.setText("score > 0.5 % and not pinned")
+    panel.filter.setText("score > 0.5 and not pinned")
     settle(qtbot, bench)
     panel.table.select_ids(["checkpoint-12330", "checkpoint-12100"])
     keep_picture(bench.window, f"browser-filtered-{mode}-{size[0]}")
     assert cut_texts(bench.window) == []
-    panel.filter.setText("score > 0.5 % and skil > 3 and this is much longer than any filter that a person would type")
+    panel.filter.setText("score > 0.5 and scor > 3 and this is much longer than any filter that a person would type")
     qtbot.waitUntil(panel.message.isVisible)
     settle(qtbot, bench)
     keep_picture(bench.window, f"browser-mistake-{mode}-{size[0]}")

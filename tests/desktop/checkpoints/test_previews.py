@@ -1,4 +1,4 @@
-"""The notice about a checkpoint whose ghosts are on the chart."""
+"""The question whether to restore a checkpoint."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def test_a_diverged_checkpoint_is_called_so_first() -> None:
     sound = replace(scenario.checkpoint(1_100), health=Disease.HEALTHY)
     wreck = offer(replace(sound, health=Disease.DIVERGED))
     assert wreck.startswith("The model had diverged when it was saved. Expect it to be worse than an untrained one. ")
-    assert wreck.endswith(offer(sound)) and offer(sound).startswith("The chart shows")
+    assert wreck.endswith(offer(sound)) and offer(sound).startswith("Restore the checkpoint of step 1,100?")
     assert "was skipping steps" in offer(replace(sound, is_known_good=False))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from core.checkpoints import package
-from core.checkpoints.catalog import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
-from core.training.commands import ApplyRetention
+from core.training.commands import ApplyRetention, RestoreCheckpoint, TrainerCommand
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
@@ -64,49 +60,60 @@ def _has_trained_all(application: Application) -> bool:
 
 
 async def still_there_after_a_clean_up(application: Application, chosen: CheckpointInfo) -> None:
-    """Unpinned for the moment, it is kept because its preview is open."""
+    """Unpinned for the moment, it is kept because it may be restored."""
     source, state = application.source, application.state
     answers: list[bool] = []
     state.checkpoints_changed.connect(lambda: answers.append(True))
     source.set_pinned([chosen.checkpoint_id], False)
     rules = replace(application.settings.current.checkpoints, keep_newest=2, keep_best=1)
-    application.runs.send(ApplyRetention(rules, at_once=True))
+    application.trainer.send(ApplyRetention(rules, at_once=True))
     await until(lambda: bool(answers), "the clean-up")
     assert chosen.checkpoint_id in {info.checkpoint_id for info in source.checkpoints()}
     source.set_pinned([chosen.checkpoint_id], True)
 
 
-def test_a_preview_shows_ghosts_until_its_notice_is_dismissed_or_restored(
+def test_a_restore_is_asked_for_with_a_preview_that_ends_with_the_answer(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
         (chosen,) = await some(application, gate, 1)
-        tools, banner = application.browser, application.window.banner
-        restore = application.window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE]
-        restore.trigger()
-        await until(lambda: bool(tools.previews.layer.shown) and banner.action.text() == "Restore", "its ghosts")
+        previews, banner = application.browser.previews, application.window.banner
+        preview, restore = banner.other_row.option, banner.other_row.action
+        sent: list[TrainerCommand] = []
+        send = previews._send
+        previews._send = lambda command: (sent.append(command), send(command))
+        ask = application.window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger
+        ask()
+        assert f"{chosen.step}?" in banner.text.text().replace(",", "")
+        assert (preview.text(), restore.text()) == ("Preview", "Restore")
         await still_there_after_a_clean_up(application, chosen)
+        assert previews.layer.shown == (), "nothing is drawn before it is asked for"
+        QTest.mouseClick(preview, Qt.MouseButton.LeftButton)
+        await until(lambda: bool(previews.layer.shown), "its ghosts")
+        assert preview.isHidden() and restore.isVisible()
         QTest.mouseClick(banner.other_row.dismiss_button, Qt.MouseButton.LeftButton)
-        assert tools.previews.layer.shown == () and not tools.previews.is_shown, "they go with their notice"
+        assert previews.layer.shown == () and not previews.is_shown, "they go with the question"
         newest = step_of(application)
         gate.release(1)
         await until(lambda: step_of(application) > newest, "the next candle")
-        assert tools.previews.layer.shown == (), "they do not come back"
-        restore.trigger()
-        await until(lambda: bool(tools.previews.layer.shown), "its ghosts again")
-        (preview,) = tools.previews.layer.shown
-        assert preview.forecast.step == chosen.step and preview.forecast.checkpoint_id == chosen.checkpoint_id
-        assert f"{chosen.step}" in banner.text.text().replace(",", "") and banner.action.text() == "Restore"
+        assert previews.layer.shown == (), "they do not come back"
+        ask()
+        QTest.mouseClick(preview, Qt.MouseButton.LeftButton)
+        await until(lambda: bool(previews.layer.shown), "its ghosts again")
+        (drawn,) = previews.layer.shown
+        assert drawn.forecast.step == chosen.step and drawn.forecast.checkpoint_id == chosen.checkpoint_id
         assert not any(each.kind == "restored" for each in application.state.incidents)
-        origin_ms = preview.forecast.origin_open_time_ms
+        origin_ms = drawn.forecast.origin_open_time_ms
         gate.release(1)
         await until(
-            lambda: any(each.forecast.origin_open_time_ms > origin_ms for each in tools.previews.layer.shown),
+            lambda: any(each.forecast.origin_open_time_ms > origin_ms for each in previews.layer.shown),
             "ghosts from the next candle on",
         )
-        QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+        sent.clear()
+        QTest.mouseClick(restore, Qt.MouseButton.LeftButton)
+        assert sent == [RestoreCheckpoint(chosen.checkpoint_id)]
         await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
-        assert tools.previews.layer.shown == () and not tools.previews.is_shown
+        assert previews.layer.shown == () and not previews.is_shown
 
     run_window(qapp, context(tmp_path), story)
 
@@ -159,14 +166,14 @@ def test_an_exported_checkpoint_is_imported_and_verified(
         assert dialog is not None
         dialog.fileSelected.emit(str(place))
         dialog.reject()
-        await until(lambda: not application.browser.exchange.is_busy, "the export")
+        await until(lambda: not application.browser.transfer.is_busy, "the export")
         assert str(place) in application.window.banner.text.text()
         (folder,) = place.iterdir()
-        assert chosen.sha256 in (folder / "SHA256SUMS").read_text()
+        assert chosen.sha256 in (folder / "card.json").read_text()
 
-    async def take_in(application: Application) -> None:
+    async def import_package(application: Application) -> None:
         (folder,) = place.iterdir()
-        exchange, window = application.browser.exchange, application.window
+        exchange, window = application.browser.transfer, application.window
         await until(lambda: application.state.is_starting, "a run without a checkpoint")
         exchange.import_from(folder)
         await until(lambda: not exchange.is_busy, "the import")
@@ -176,53 +183,19 @@ def test_an_exported_checkpoint_is_imported_and_verified(
         press(application, Qt.Key.Key_Y, CONTROL)
         await until(lambda: not exchange.is_busy, "the verification")
         assert "Intact: 1 of 1" in window.banner.text.text()
-        file = application.browser.exchange._folder.absolute(info.file)
+        file = application.browser.transfer._folder.absolute(info.file)
         file.write_bytes(file.read_bytes()[:-1])
         exchange.verify([info])
         await until(lambda: not exchange.is_busy, "the verification")
         window.panels.checkpoints.refresh()
         assert "altered" in window.banner.text.text() and window.panels.checkpoints.selected()[0].fault
-        (folder / "evil.pkl").write_bytes(b"\x80\x04.")
+        (folder / "weights.safetensors").write_bytes(b"\x80\x04.")
         exchange.import_from(folder)
         await until(lambda: not exchange.is_busy, "the import")
-        assert "evil.pkl" in window.banner.text.text() and "pickle" in window.banner.text.text()
+        assert "weights.safetensors was altered" in window.banner.text.text()
 
     run_window(qapp, context(learned), export)
-    run_window(qapp, context(tmp_path / "another"), take_in)
-
-
-def test_a_checkpoint_cleaned_up_during_an_export_is_exported_whole(
-    qapp: QApplication,
-    tmp_path: Path,
-    learned: Path,
-    gate: CandleGate,
-    idle_trainer: None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    place, may_read = tmp_path / "Export these", threading.Event()
-    place.mkdir()
-    export = package.export
-
-    def late(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
-        assert may_read.wait(60.0)
-        return export(kept, file, settings, into)
-
-    monkeypatch.setattr(package, "export", late)
-
-    async def story(application: Application) -> None:
-        (chosen,) = await some(application, gate, 1, is_training=False)
-        exchange, source = application.browser.exchange, application.source
-        row = source.catalog.row_of(chosen.checkpoint_id)
-        assert row is not None
-        exchange.export([source.catalog[row]], place)
-        application._context.folder.absolute(chosen.file).unlink()  # as the trainer's keeper does
-        may_read.set()
-        await until(lambda: not exchange.is_busy, "the export")
-        (folder,) = place.iterdir()
-        assert chosen.sha256 in (folder / "SHA256SUMS").read_text()
-        assert not application._context.folder.exporting.exists(), "nothing is left behind"
-
-    run_window(qapp, context(learned), story)
+    run_window(qapp, context(tmp_path / "another"), import_package)
 
 
 def test_an_export_of_which_one_fails_says_how_many_did_not(
@@ -233,10 +206,10 @@ def test_an_export_of_which_one_fails_says_how_many_did_not(
 
     async def story(application: Application) -> None:
         first, second = await some(application, gate, 2, is_training=False)
-        exchange, source = application.browser.exchange, application.source
-        rows = [source.catalog.row_of(info.checkpoint_id) for info in (first, second)]
+        exchange, source = application.browser.transfer, application.source
+        rows = [source.catalog.get(info.checkpoint_id) for info in (first, second)]
         application._context.folder.absolute(first.file).unlink()
-        exchange.export([source.catalog[row] for row in rows if row is not None], place)
+        exchange.export([row for row in rows if row is not None], place)
         await until(lambda: not exchange.is_busy, "the export")
         assert f"1 of 2 checkpoints exported to {place}." in application.window.banner.text.text()
 

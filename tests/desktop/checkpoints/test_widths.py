@@ -48,7 +48,7 @@ def test_number_columns_get_width_before_notes(
         for _ in range(4):
             qapp.processEvents()
         table = panel.table
-        assert "skill" in table.shown_columns() and panel.model.rowCount() >= 103
+        assert "score" in table.shown_columns() and panel.model.rowCount() >= 103
         for row in range(panel.model.rowCount()):
             for name in table.shown_columns():
                 if name not in ("marks", "note"):
@@ -70,7 +70,7 @@ def test_a_restore_takes_no_column_away(qtbot: QtBot, state: RunState, theme: Th
     library.infos.insert(0, restored)
     state.apply(CheckpointsChanged(scenario.RUN, restored))
     panel.refresh()
-    row = panel.model.index(0, PLACE["skill"])
+    row = panel.model.index(0, PLACE["score"])
     assert row.data() == "−84.8 %, as restored" and "−194.8 to" in tooltip(panel.model.row(0))
     assert [panel.table.columnWidth(place) for place in PLACE.values()] == widths
 
@@ -102,7 +102,7 @@ def test_no_number_is_cut_at_the_edge_at_any_scroll_position(
                 cut.add(column.name)
                 for part, empty in blank.items():
                     assert np.abs(strip(part, x) - empty).max() < 16, f"{column.name} at {value}: letters at the edge"
-    assert cut >= {"step", "skill", "loss"}
+    assert cut >= {"step", "score", "loss"}
 
 
 class Painted(QObject):

@@ -10,6 +10,7 @@ from core.domain.events import TrainerFailed
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.runs import Run
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from tests.desktop import scenario
@@ -88,7 +89,23 @@ def test_another_market_lists_none_of_them(
 
 def test_a_trainer_that_fails_to_start_leaves_them_listed(make_bench: MakeBench) -> None:
     bench = make_bench(scenario.checkpoints())
-    bench.state.begin(None, last_run_id=scenario.RUN)
+    last = Run(
+        scenario.RUN,
+        scenario.MARKET,
+        fingerprint="",
+        created_at_ms=0,
+        seed=1,
+        is_seeded=False,
+        settings_json="{}",
+        device="CPU",
+        parameters=1,
+        fence=1,
+        is_simulated=False,
+        is_learned=True,
+        head_id=scenario.RUN,
+        challengers=(),
+    )
+    bench.state.begin(scenario.MARKET, last)
     bench.state.trainer_starts(has_run=True)
     panel = bench.window.panels.checkpoints
     panel.refresh()

@@ -20,7 +20,7 @@ from tests.support.docs import every_command
         (("headless", "--no-such-option"), "--no-such-option"),
         (("no-such-command",), "no-such-command"),
         (("--trainer", "elsewhere"), "elsewhere"),
-        (("bench", "train", "--device", "gpu"), "a GPU by number"),
+        (("doctor", "--device", "gpu"), "a GPU by number"),
     ],
 )
 def test_a_wrong_option_prints_one_json_object(arguments: tuple[str, ...], words: str) -> None:

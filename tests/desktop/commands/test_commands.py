@@ -60,7 +60,7 @@ def test_a_simulation_continues_its_market_at_the_next_start(tmp_path: Path) -> 
 
 def send_after_the_first_score(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """Sends a signal after the first score."""
-    passed_on, sent = TerminalProgress.take_batch, []
+    passed_on, sent = TerminalProgress.apply_batch, []
 
     def take(progress: TerminalProgress, batch: EventBatch) -> None:
         passed_on(progress, batch)
@@ -68,7 +68,7 @@ def send_after_the_first_score(monkeypatch: pytest.MonkeyPatch, number: int) -> 
             sent.append(number)
             os.kill(os.getpid(), number)
 
-    monkeypatch.setattr(TerminalProgress, "take_batch", take)
+    monkeypatch.setattr(TerminalProgress, "apply_batch", take)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

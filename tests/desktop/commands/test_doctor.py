@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import sys
-import tarfile
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +18,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.commands import doctor
 from desktop.commands.doctor import Finding, State, collect
-from tests.desktop.app.test_older_folder import ARCHIVE as OLDER_FOLDER
-from tests.support import commands
+from tests.support import commands, older_folder
 from tests.support.candles import MARKET, random_walk
 from tests.support.machines import GTX_1080, RTX_4070, FakeMachine, environment
 
@@ -51,10 +49,10 @@ def test_a_damaged_database_is_distinguished_from_an_intact_one(data_dir: Path) 
     assert found.state is State.BAD and found.advice
 
 
-def test_a_database_that_the_next_start_converts_is_not_bad(tmp_path: Path) -> None:
-    with tarfile.open(OLDER_FOLDER) as archive:
-        archive.extractall(tmp_path / "data", filter="data")
-    assert finding("Database", tmp_path / "data").state is State.WARN
+def test_a_database_of_an_older_version_is_bad(tmp_path: Path) -> None:
+    folder = older_folder.unpack(tmp_path / "data")
+    found = finding("Database", folder.root)
+    assert found.state is State.BAD and "ghostcandle export" in found.advice
 
 
 def test_a_missing_qt_platform_is_named(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +99,7 @@ ON_UBUNTU = "    sudo ubuntu-drivers install nvidia:580\nThen restart the comput
 NEW_DRIVER = f"580 or newer. On Ubuntu, the command is:\n{ON_UBUNTU}"
 PIP = f"first; the command is:\n    {shlex.quote(sys.executable)} -m pip install torch=="
 FOR_PASCAL = (
-    f"2 to 3 GB. Close Ghostcandle {PIP}2.13.0+cu126 --index-url https://download.pytorch.org/whl/cu126\nThen run"
+    f"a few gigabytes. Close Ghostcandle {PIP}2.13.0+cu126 --index-url https://download.pytorch.org/whl/cu126\nThen run"
 )
 ONLY_CPU = "Choose --device cpu, or auto."
 
@@ -130,7 +128,6 @@ ONLY_CPU = "Choose --device cpu, or auto."
         pytest.param(
             FakeMachine(is_driver_replaced=True), "auto", "warn", "Restart the computer.", id="updated, no restart"
         ),
-        pytest.param(FakeMachine(release=UBUNTU_26, driver="595.58.03"), "auto", "ok", "", id="Ubuntu 26.04"),
         pytest.param(
             *(WINDOWS, "auto", "warn", f"{PIP}2.13.0+cu130 --index-url https://download.pytorch.org/whl/cu130\n"),
             id="Windows, CPU wheel",
@@ -173,6 +170,16 @@ def test_what_a_gpu_owner_is_to_do(
     assert machine.is_driver_replaced or machine.driver in found["details"]
 
 
+def test_ubuntu_with_python_3_14_needs_nothing(data_dir: Path) -> None:
+    """As a separate process: the row of Python is about the one that runs the doctor."""
+    machine = FakeMachine(release=UBUNTU_26, driver="595.58.03", python="3.14.4")
+    done = commands.run("doctor", "--json", "--data-dir", str(data_dir), **environment(machine))
+    found = {each["name"]: each for each in json.loads(done.stdout)["findings"]}
+    assert found["Python"]["what"].startswith(f"3.14.4 on Linux {UBUNTU_26}"), found["Python"]
+    for name in ("Python", "torch"):
+        assert found[name]["state"] == "ok" and not found[name]["advice"], found[name]
+
+
 @pytest.mark.parametrize(
     ("machine", "what", "details"),
     [
@@ -180,6 +187,7 @@ def test_what_a_gpu_owner_is_to_do(
         (FakeMachine(driver=""), "no working NVIDIA driver", "no CUDA device was found"),
         (FakeMachine(gpus=(GTX_1080,)), "this torch is not for NVIDIA GeForce GTX 1080", "torch: Found GPU0 NVIDIA"),
         (FakeMachine(gpus=(GTX_1080,)), "this torch is not for NVIDIA GeForce GTX 1080", "torch has code for sm_75"),
+        (MIXED, "the first GPU cannot be used, but cuda:1 (NVIDIA GeForce RTX 4070) can", "torch: Found GPU0 NVIDIA"),
     ],
 )
 def test_the_fault_is_short_and_torchs_own_reason_is_in_the_details(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.checkpoints import package
-from core.checkpoints.weight_file import look_into
+from core.checkpoints.weight_file import read_model_description
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import CheckpointsChanged
 from core.settings.tree import Settings
@@ -21,19 +21,10 @@ from core.training.commands import SaveCheckpoint
 from desktop.commands import start_from
 from desktop.commands.errors import UserError
 from desktop.commands.start_from import find, starting_point
-from tests.core.training.hosting.test_from_checkpoint import saved
+from tests.core.training.hosting.saved_checkpoint import saved
 from tests.core.training.rigs import SMALL, feed_two, service_of_two
 from tests.support import commands
-from tests.support.candles import MINUTE, random_walk
-
-HOUR_MS = 3_600_000
-
-
-def write(path: Path, count: int, start_ms: int, step_ms: int = MINUTE.duration_ms) -> Path:
-    numbers = [(c.open, c.high, c.low, c.close, c.volume) for c in random_walk(count)]
-    rows = (f"{start_ms + row * step_ms},{','.join(map(repr, each))}\n" for row, each in enumerate(numbers))
-    path.write_text("time,open,high,low,close,volume\n" + "".join(rows), encoding="utf-8")
-    return path
+from tests.support.candles import HOUR, MINUTE, random_walk, write_csv
 
 
 @dataclass(frozen=True)
@@ -59,7 +50,7 @@ def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_is_unchanged(
         (kept,) = BrowsedRows(db).of([info.checkpoint_id])
     place = package.export(kept, file, None, tmp_path)
     before = {path.name: path.read_bytes() for path in place.iterdir()}
-    later = write(tmp_path / "later.csv", 50, info.candle_open_time_ms + MINUTE.duration_ms)
+    later = write_csv(tmp_path / "later.csv", random_walk(50, start_ms=info.candle_open_time_ms + MINUTE.duration_ms))
     report = tmp_path / "out.html"
     commands.configure(tmp_path / "elsewhere")
     details = commands.invoke_json(
@@ -86,7 +77,7 @@ def test_candles_the_checkpoint_may_have_learned_from_count_only_on_request(lear
     chosen = find(info.checkpoint_id, learned.folder)
     assert chosen.learned_until_ms == info.candle_open_time_ms + MINUTE.duration_ms
     until = datetime.fromtimestamp(chosen.learned_until_ms / 1000, UTC)
-    half = write(tmp_path / "half.csv", 40, chosen.learned_until_ms - 20 * MINUTE.duration_ms)
+    half = write_csv(tmp_path / "half.csv", random_walk(40, start_ms=chosen.learned_until_ms - 20 * MINUTE.duration_ms))
     start, details = starting_point(chosen, half, None, counts_seen=False, learns=True)
     assert details["seen"] == 20 and start.learned_until_ms == chosen.learned_until_ms, until
     start, details = starting_point(chosen, half, None, counts_seen=True, learns=True)
@@ -96,14 +87,16 @@ def test_candles_the_checkpoint_may_have_learned_from_count_only_on_request(lear
     assert starting_point(chosen, half, 20, counts_seen=True, learns=True)[1]["seen"] == 20
     of_file = replace(chosen, market=replace(chosen.market, symbol="walk#dd2831"))
     assert starting_point(of_file, half, None, counts_seen=True, learns=True)[1]["market"] == "walk 1m (file)"
-    hourly = write(tmp_path / "hourly.csv", 40, chosen.learned_until_ms // HOUR_MS * HOUR_MS + HOUR_MS, HOUR_MS)
+    start_ms = HOUR.open_time_ms(chosen.learned_until_ms) + HOUR.duration_ms
+    hourly = write_csv(tmp_path / "hourly.csv", random_walk(40, start_ms=start_ms, interval=HOUR))
     with pytest.raises(UserError, match="1h"):
         starting_point(chosen, hourly, None, counts_seen=False, learns=True)
 
 
 def test_pretraining_candles_count_as_seen(learned: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
     far_ms = learned.info.candle_open_time_ms + 1_000 * MINUTE.duration_ms
-    monkeypatch.setattr(start_from, "look_into", lambda data, name: {**look_into(data, name), "seen_until_ms": far_ms})
+    described = lambda path: {**read_model_description(path), "seen_until_ms": far_ms}  # noqa: E731
+    monkeypatch.setattr(start_from, "read_model_description", described)
     assert find(learned.info.checkpoint_id, learned.folder).learned_until_ms == far_ms
 
 

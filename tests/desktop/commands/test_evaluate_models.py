@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.desktop.commands.test_evaluate_together import write
+from tests.desktop.commands.walk_files import write
 from tests.support import commands
 
 OWN = """

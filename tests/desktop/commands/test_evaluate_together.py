@@ -10,20 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from core.evaluation.report import words
+from core.evaluation.report import figures
 from desktop.commands import evaluate_together
-from tests.desktop.commands.test_evaluate_checkpoint import HOUR_MS
+from tests.desktop.commands.walk_files import COUNT, write
 from tests.support import commands
-from tests.support.candles import MINUTE, START_MS, random_walk
-
-COUNT = 32
-
-
-def write(path: Path, seed: int, step_ms: int = MINUTE.duration_ms) -> Path:
-    numbers = [(each.open, each.high, each.low, each.close, each.volume) for each in random_walk(COUNT, seed=seed)]
-    rows = (f"{START_MS + row * step_ms},{','.join(map(repr, each))}\n" for row, each in enumerate(numbers))
-    path.write_text("time,open,high,low,close,volume\n" + "".join(rows), encoding="utf-8")
-    return path
+from tests.support.candles import HOUR
 
 
 @pytest.fixture
@@ -100,7 +91,7 @@ def test_an_interval_above_0_of_few_candles_proves_nothing() -> None:
     many = {"pinball": {name: {**of, "n": 300} for name, of in few["pinball"].items()}}
     found = {"few": {**few, "judged": 59}, "pooled": {**many, "judged": 300}}
     text = "+4.00 % (+1.00 to +7.00)"
-    assert words.together(found, "gain") == [
+    assert figures.together(found, "gain") == [
         ("few", *[f"{text}, not proven"] * 2, "59"),
         ("All files", text, text, "300"),
     ]
@@ -116,7 +107,7 @@ def test_what_cannot_be_evaluated_together_is_refused_with_a_sentence(
 
     (tmp_path / "other").mkdir()
     same = str(write(tmp_path / "other" / "alpha.csv", 5))
-    hourly = str(write(tmp_path / "hourly.csv", 5, HOUR_MS))
+    hourly = str(write(tmp_path / "hourly.csv", 5, HOUR))
     assert "need --together" in refused(*files)
     assert "called alpha.csv" in refused(*files, same, "--together")
     copied = tmp_path / "copy.csv"

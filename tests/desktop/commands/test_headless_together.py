@@ -10,9 +10,9 @@ import pytest
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
-from tests.desktop.commands.test_evaluate_checkpoint import HOUR_MS
-from tests.desktop.commands.test_evaluate_together import COUNT, write
+from tests.desktop.commands.walk_files import COUNT, write
 from tests.support import commands
+from tests.support.candles import HOUR
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_what_cannot_be_learned_together_is_refused(
     tmp_path: Path, files: list[str], arguments: tuple[str, ...], words: str
 ) -> None:
     Path(tmp_path / "copy.csv").write_bytes(Path(files[0]).read_bytes())
-    write(tmp_path / "hours.csv", 5, HOUR_MS)
+    write(tmp_path / "hours.csv", 5, HOUR)
     given = [str(tmp_path / f"{each}.csv") if each.isalpha() and each != "simulate" else each for each in arguments]
     refused = commands.invoke(*headless(tmp_path / "data", *given))
     assert refused.returncode in (1, 2) and words in refused.stderr and "Traceback" not in refused.stderr

@@ -17,10 +17,11 @@ from click.testing import CliRunner
 
 import resources
 from core.domain.candle import Candle, Interval, Market
-from core.market.history.forms.table import FORMS
-from core.market.history.importing import HistoryWriter, plan_import
-from core.market.history.moments import moment_text
-from core.market.history.reading import UNFINISHED, read_candle_table
+from core.market.history.forms.recognise import FORMS
+from core.market.history.import_plan import HistoryWriter, plan_import
+from core.market.history.read import read_candle_table
+from core.market.history.skipped_rows import UNFINISHED
+from core.market.history.utc_times import moment_text
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.evaluation.leaderboard import Ranking
-from core.evaluation.report import leaderboard_words as words
+from core.evaluation.report import leaderboard_figures as figures
 from core.forecast.experts import EXPERTS
 from tests.desktop import scenario
 from tests.support import commands
@@ -30,7 +30,7 @@ def test_json_and_tables_have_the_same_rows(data: Path, ranking: Ranking) -> Non
     found = commands.invoke_json("leaderboard", *where)
     assert found["ranked_by"] == ranking.value and found["leader"] == found["rows"][0]["name"]
     assert {row["n"] for row in found["rows"]} == {200} and "seasonal" not in {row["name"] for row in found["rows"]}
-    assert [words.skills(row)[-1] for row in found["rows"][:2]] == ["the leader", "too early to say"]
+    assert [figures.skills(row)[-1] for row in found["rows"][:2]] == ["the leader", "too early to say"]
     text = commands.invoke("leaderboard", *where).stdout
     assert "too early to say" in text and f"{100 * found['rows'][0]['range']['value']:+.2f} %" in text
     assert all(text.count(row["name"]) >= 2 for row in found["rows"]) and set(EXPERTS) - {"seasonal"} <= {
@@ -42,13 +42,13 @@ def test_the_share_of_answers_is_shown_where_there_are_challengers() -> None:
     rows = [asdict(row) for row in scenario.leaderboard().rows]
     estimates = ("close", "range", "coverage_90", "direction", "behind_leader")
     plain = [row | dict.fromkeys(estimates) for row in rows]
-    header, cells = words.others(plain)
+    header, cells = figures.other_figures(plain)
     assert header[-1] == "Answered" and {of[0]: of[-1] for of in cells if of[0] in ("HAR", "gru", "my_model")} == {
         "HAR": "–",
         "gru": "100.0 %",
         "my_model": "97.1 %",
     }
-    header, cells = words.others([row for row in plain if row["answered"] is None])
+    header, cells = figures.other_figures([row for row in plain if row["answered"] is None])
     assert "Answered" not in header and {len(of) for of in cells} == {len(header)}
 
 

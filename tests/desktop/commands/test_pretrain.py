@@ -72,15 +72,15 @@ def test_a_signal_ends_it_with_the_best_epoch_so_far(
     data: Path, candles: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Sent while an epoch after the first is under way."""
-    passed_on, sent = TerminalProgress.show, []
+    apply, sent = TerminalProgress.apply, []
 
-    def show(progress: TerminalProgress, job: JobProgress) -> None:
-        passed_on(progress, job)
-        if not sent and job.done > 0 and list(data.rglob("pretrained-*.json")):
+    def apply_and_signal(progress: TerminalProgress, event: object) -> None:
+        apply(progress, event)
+        if isinstance(event, JobProgress) and not sent and event.done > 0 and list(data.rglob("pretrained-*.json")):
             sent.append(number)
             signal.raise_signal(number)
 
-    monkeypatch.setattr(TerminalProgress, "show", show)
+    monkeypatch.setattr(TerminalProgress, "apply", apply_and_signal)
     endless = ("--epochs", "1000", "--patience", "1000")
     result = commands.invoke_json("pretrain", str(candles), *endless, "--data-dir", str(data))
     assert result["interrupted"] and not result["stopped_early"] and len(result["epochs"]) < 1000

@@ -196,8 +196,8 @@ def test_settings_errors_are_passed_on_and_the_file_is_kept(opened: Opened, tmp_
     broken = folder.settings.read_bytes()
     commands.invoke("run", "--data-dir", str(tmp_path))
     (context,) = opened.contexts
-    (kept,) = folder.quarantine.glob("settings-*.json")
-    assert len(context.warnings) == 2 and str(kept) in context.warnings[0] and kept.read_bytes() == broken
+    copy = folder.root / "settings.json.bak"
+    assert len(context.warnings) == 2 and str(copy) in context.warnings[0] and copy.read_bytes() == broken
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="how a display is named on Linux")

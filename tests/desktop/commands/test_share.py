@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import resources
-from tests.core.evaluation.report.test_shared_page import recorded
+from tests.core.evaluation.report.recorded_run import recorded
 from tests.core.evaluation.report.tree import require_self_contained
 from tests.support import commands
 

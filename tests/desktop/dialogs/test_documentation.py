@@ -39,11 +39,11 @@ def test_help_opens_the_index_beside_the_window(make_bench: MakeBench, qtbot: Qt
     (dialog,) = window.findChildren(DocumentationDialog)
     qtbot.waitUntil(dialog.isVisible)
     assert not dialog.isModal() and dialog.page is not None and dialog.page.name == "index.md"
-    assert "Forecasts and scores" in dialog.browser.toPlainText()
+    assert "Regimes and possible futures" in dialog.browser.toPlainText()
 
 
 def test_each_page_is_shown_with_its_tables_and_without_markup(dialog: DocumentationDialog) -> None:
-    assert dialog.pages.count() == len(list((ROOT / "docs").glob("*.md"))) > 20
+    assert dialog.pages.count() == len(list((ROOT / "docs").rglob("*.md"))) > 20
     for row in range(dialog.pages.count()):
         dialog.pages.setCurrentRow(row)
         shown = dialog.browser.toPlainText()
@@ -53,9 +53,43 @@ def test_each_page_is_shown_with_its_tables_and_without_markup(dialog: Documenta
 
 def test_a_link_leads_to_its_page_and_the_list_follows(dialog: DocumentationDialog) -> None:
     dialog.browser.setSource(dialog.browser.source().resolved(QUrl("forecasts.md")))
-    assert dialog.pages.currentItem().text() == "Forecasts and scores"
+    assert dialog.pages.currentItem().text() == "Forecasts"
     dialog.browser.backward()
     assert dialog.pages.currentItem().text() == "Ghostcandle's documentation"
+
+
+def first_line(dialog: DocumentationDialog) -> str:
+    """The heading at the upper edge of the page, where the cursor is."""
+    assert abs(dialog.browser.cursorRect().top()) < 10
+    return dialog.browser.textCursor().block().text()
+
+
+def test_a_link_to_a_heading_shows_it_at_the_top(dialog: DocumentationDialog) -> None:
+    dialog.browser.setSource(dialog.browser.source().resolved(QUrl("forecasts.md#the-combination")))
+    assert first_line(dialog) == "The combination"
+    dialog.browser.setSource(dialog.browser.source().resolved(QUrl("#the-model")))
+    assert first_line(dialog) == "The model"
+
+
+def test_a_search_jumps_to_the_words_and_return_to_the_next_place(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+    dialog.browser.open(ROOT / "docs" / "training.md")
+    qtbot.keyClicks(dialog.search, "Reference Model")
+    cursor = dialog.browser.textCursor()
+    assert dialog.page is not None and dialog.page.name == "training.md"
+    assert cursor.selectedText().casefold() == "reference model"
+    assert dialog.browser.viewport().rect().contains(dialog.browser.cursorRect())
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert dialog.isVisible() and dialog.browser.textCursor().selectionStart() > cursor.selectionStart()
+    dialog.search.setText("ghosts scored")
+    assert dialog.browser.textCursor().selectedText().casefold() in ("ghosts scored", "ghosts", "scored")
+
+
+def test_an_open_dialog_shows_the_next_page_too(make_bench: MakeBench) -> None:
+    window = make_bench().window
+    window.shell.actions[ActionId.DOCUMENTATION].trigger()
+    window.panels.accuracy.links.chosen.emit("skill")
+    (dialog,) = window.findChildren(DocumentationDialog)
+    assert dialog.page is not None and dialog.page.name == "glossary.md" and first_line(dialog) == "Skill"
 
 
 def test_pictures_are_as_wide_as_the_page_at_most(dialog: DocumentationDialog) -> None:

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.market.history.files import CandleFile, read_candle_file
-from core.market.history.reading import Watch
+from core.market.history.candle_file import CandleFile, read_candle_file
+from core.market.history.candle_table import Watch
 from desktop.dialogs import file_check
 from desktop.dialogs.file_check import FilePicker, check_readable, check_replayable
 

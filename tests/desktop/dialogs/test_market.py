@@ -12,7 +12,7 @@ from core.settings.tree import MarketSettings
 from desktop.dialogs import file_check
 from desktop.dialogs.market import MarketDialog
 from desktop.services.market_feed import WATCHABLE_SPEED
-from tests.support.candles import random_walk
+from tests.support.candles import random_walk, write_csv
 
 OK = QDialogButtonBox.StandardButton.Ok
 
@@ -23,15 +23,6 @@ def dialog(qtbot: QtBot) -> MarketDialog:
     qtbot.addWidget(dialog)
     dialog.open()
     return dialog
-
-
-def write_csv(path: Path, count: int = 30) -> Path:
-    """That many candles."""
-    rows = (
-        f"{one.open_time_ms},{one.open},{one.high},{one.low},{one.close},{one.volume}" for one in random_walk(count)
-    )
-    path.write_text("\n".join(("time,open,high,low,close,volume", *rows)))
-    return path
 
 
 def choose_feed(dialog: MarketDialog, feed: str) -> None:
@@ -135,7 +126,7 @@ def test_a_replay_needs_a_file_that_exists(qtbot: QtBot, dialog: MarketDialog, t
     dialog.picker.line.setText(str(tmp_path / "missing.csv"))
     qtbot.waitUntil(lambda: "There is no file" in dialog._message.text())
     assert not dialog.buttons.button(OK).isEnabled()
-    path = write_csv(tmp_path / "candles.csv")
+    path = write_csv(tmp_path / "candles.csv", random_walk(30))
     dialog.picker.line.setText(str(path))
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
@@ -156,7 +147,7 @@ def test_a_replay_needs_a_file_that_exists(qtbot: QtBot, dialog: MarketDialog, t
 def test_the_number_of_rejected_rows_is_shown_before_a_replay(
     qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, bad: tuple[str, ...], message: str
 ) -> None:
-    path = write_csv(tmp_path / "candles.csv")
+    path = write_csv(tmp_path / "candles.csv", random_walk(30))
     head, *rows = path.read_text().splitlines()
     for number, prices in enumerate(bad, start=3):
         time, *_, volume = rows[number].split(",")
@@ -207,7 +198,7 @@ def test_a_file_fixed_meanwhile_is_checked_again(qtbot: QtBot, dialog: MarketDia
     choose_feed(dialog, "replay")
     dialog.picker.line.setText(str(path))
     qtbot.waitUntil(lambda: "is empty" in dialog._message.text())
-    write_csv(path)
+    write_csv(path, random_walk(30))
     QApplication.sendEvent(dialog, QEvent(QEvent.Type.WindowActivate))
     qtbot.waitUntil(dialog.buttons.button(OK).isEnabled)
     assert dialog._message.text() == ""
@@ -226,7 +217,7 @@ def test_the_windows_thread_does_not_access_the_disk(
 
     monkeypatch.setattr(file_check, "require_readable", slow)
     choose_feed(dialog, "replay")
-    dialog.picker.line.setText(str(write_csv(tmp_path / "candles.csv")))
+    dialog.picker.line.setText(str(write_csv(tmp_path / "candles.csv", random_walk(30))))
     qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(asked_on))
     dialog.speed.setValue(3.0)
@@ -263,7 +254,7 @@ def test_a_decimal_speed_may_be_typed_with_a_comma(
     qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, text: str
 ) -> None:
     """Regression: Qt took the one or the other for what parts thousands, and half a candle became five."""
-    dialog.picker.line.setText(str(write_csv(tmp_path / "candles.csv")))
+    dialog.picker.line.setText(str(write_csv(tmp_path / "candles.csv", random_walk(30))))
     choose_feed(dialog, "replay")
     dialog.speed.selectAll()
     qtbot.keyClicks(dialog.speed, text)

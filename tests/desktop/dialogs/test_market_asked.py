@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from core.domain.clock import SystemClock
 from core.market.feeds.market_check import Objection
 from core.market.feeds.rate_limits import RateLimitHolds
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from core.market.symbols import SymbolCache
 from core.settings.tree import MarketSettings
 from desktop.dialogs.market import MarketDialog

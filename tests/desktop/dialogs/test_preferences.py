@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from core.settings.tree import Settings
 from desktop.dialogs.forms import field_infos, make_editor, number_boxes
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
-from desktop.dialogs.setting_words import facts, title
+from desktop.dialogs.setting_texts import facts, title
 from desktop.ui.inputs import WholeSpinBox
 
 GROUPS = [field.name for field in fields(Settings)]
@@ -37,6 +37,26 @@ def opened(qtbot: QtBot, settings: Settings) -> PreferencesDialog:
 @pytest.fixture
 def dialog(qtbot: QtBot) -> PreferencesDialog:
     return opened(qtbot, Settings())
+
+
+def test_an_alert_url_that_apprise_cannot_use_is_refused_at_once(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    editor = dialog.form("notifications").editor("alert_urls")
+    for text, is_usable in (
+        ("ntfy://a-topic tgram://s3cr3t", False),
+        ("no-address", False),
+        ("http://hooks.example.com/s3cr3t", False),
+        ("ntfy://a-topic https://hooks.example.com/a?token=b", True),
+        ("", True),
+    ):
+        editor.put(text)
+        assert dialog.buttons.button(OK).isEnabled() is is_usable, text
+        assert bool(dialog.message.text()) is not is_usable and "s3cr3t" not in dialog.message.text()
+    editor.put("ntfy://a-topic tgram://s3cr3t")
+    assert dialog.message.text().startswith("Alert URLs: apprise cannot use URL 2, tgram://.")
+    editor.put("ntfy://a-topic")
+    with qtbot.waitSignal(dialog.applied) as applied:
+        press(qtbot, dialog, OK)
+    assert applied.args[0].notifications.alert_urls == "ntfy://a-topic"
 
 
 def press(qtbot: QtBot, dialog: PreferencesDialog, button: QDialogButtonBox.StandardButton) -> None:

@@ -75,7 +75,7 @@ def test_cuda_is_offered_only_with_a_working_gpu_else_the_reason_is_shown(
         ((8, 9), "550.120", "13.0", "driver 550.120 is too old: 580 is needed"),
         ((6, 1), "580.95.05", "13.0", "this torch is not for RTX"),
         ((6, 1), "550.120", "12.6", ""),
-        ((3, 5), "470.256", "13.0", "RTX is too old for this torch"),
+        ((3, 5), "470.256", "13.0", "this torch is too new for RTX"),
         ((6, 1), "550.120", None, ""),
         (None, None, "13.0", ""),
     ],

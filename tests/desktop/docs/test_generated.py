@@ -11,7 +11,7 @@ from core.indicators.registry import INDICATORS
 from core.settings.group import all_field_infos
 from core.settings.tree import Settings
 from desktop.actions import ActionId
-from tests.support.docs import DOCS, PARTS, every_command, page_of, with_part
+from tests.support.docs import DOCS, PARTS, SHARED, every_command, page_of, with_part
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -29,8 +29,9 @@ def test_every_command_and_every_option_is_in_the_docs() -> None:
     page = (DOCS / "commands.md").read_text(encoding="utf-8")
     found = dict(every_command())
     assert len(found) >= 15
+    shared = page.split(f"### {SHARED}")[1].split("\n### ")[0]
     for path, command in found.items():
-        section = page.split(f"### `{path}")[1].split("\n### ")[0]
+        section = shared + page.split(f"### `{path}")[1].split("\n### ")[0]
         for option in command.params:
             if isinstance(option, click.Option):
                 assert all(f"`{name}`" in section for name in option.opts), (path, option.opts)

@@ -115,7 +115,7 @@ def test_shortcuts_for_chart_places_are_alt_shift_letter_and_unique(typing_in_wh
     assert len(keys) == len(set(keys))
     own = {each.info.shortcut for each in registry.ids() if each.info.place == "Chart" and each.info.shortcut}
     with_letters = {key for key in own if len(key.split("+")[-1]) == 1 and not key.startswith("Ctrl+")}
-    assert with_letters >= {f"Alt+Shift+{letter}" for letter in "ANMLHXRE"}
+    assert with_letters >= {f"Alt+Shift+{letter}" for letter in "ANMLHXR"}
     assert all(key.startswith("Alt+Shift+") for key in with_letters)
     hindsight = registry[ActionId.HINDSIGHT]
     both = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
@@ -131,7 +131,7 @@ def test_symbols_that_arrive_while_the_search_is_open_are_offered(typing: Typing
     assert typing.asked == ["binance"] and "ETHFI/USDT" not in shown(box)
     assert shown(box)[0] == "ETH/USDT", "the market dialog's suggestions, before the exchange has answered"
     typing.known = LISTED
-    typing.finder.take_symbols()
+    typing.finder.update_symbols()
     assert "ETHFI/USDT" in shown(box) and shown(box)[0] == "ETH/USDT"
     box.reject()
 

@@ -38,7 +38,7 @@ def ending(qtbot: QtBot, *arguments: str) -> Ending:
 def test_a_failure_shows_the_commands_message(qtbot: QtBot, tmp_path: Path) -> None:
     arguments = ("import", "--json", "--progress-lines", "--data-dir", str(tmp_path), "--", str(tmp_path / "none.csv"))
     found = ending(qtbot, *arguments)
-    assert found.summary is None and "none.csv" in found.sentence and not found.was_asked
+    assert found.summary is None and "none.csv" in found.sentence and not found.was_cancelled
 
 
 def test_a_usage_error_shows_a_message(qtbot: QtBot) -> None:
@@ -68,12 +68,12 @@ class Parts:
 def test_a_line_received_in_parts_is_joined(qapp: object) -> None:
     owner, said = QObject(), []
     child = ChildProcess([], {}, owner)
-    child.said.connect(said.append)
+    child.message_received.connect(said.append)
     lines = b'{"say": "The first."}\n\n{"other": 1}\nno object\n{"say": "\xc3\x84 second."}\n'
     child._process = parts = Parts(lines, 5)  # type: ignore[assignment]
     while parts:
         child._on_progress()
-    assert said == ["The first.", "Ä second."] and list(child._words) == ['{"other": 1}', "no object"]
+    assert said == ["The first.", "Ä second."] and list(child._other_lines) == ['{"other": 1}', "no object"]
 
 
 def test_options_in_messages_are_replaced_by_field_titles() -> None:

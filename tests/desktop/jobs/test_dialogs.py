@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from core.market.history.errors import CandleFileError
-from core.market.history.forms.table import FORMS
-from core.market.history.reading import require_table
-from core.market.history.source import require_readable
+from core.market.history.forms.recognise import FORMS
+from core.market.history.open_file import require_readable
+from core.market.history.read import require_table
 from core.settings.tree import MarketSettings
 from core.settings.window import AppearanceSettings
 from desktop.dialogs import file_check

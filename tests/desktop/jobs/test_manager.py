@@ -34,7 +34,7 @@ from desktop.jobs.manager import MOST_AT_ONCE, JobManager
 from desktop.state.database import WindowDatabase
 from desktop.state.job_list import Job, JobState
 from tests.core.storage.samples import checkpoint, open_record
-from tests.core.storage.test_evaluations import summary
+from tests.core.storage.summaries import summary
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 from tests.desktop.whole_window import CandleGate, IdleWorker, context, run_window, until
@@ -132,7 +132,7 @@ def done(qtbot: QtBot, bench: Bench, manager: JobManager, ordered: Order) -> Job
 
 def ended(qtbot: QtBot, bench: Bench) -> Job:
     """The newest one, once it has ended."""
-    qtbot.waitUntil(lambda: newest(bench).state.is_over)
+    qtbot.waitUntil(lambda: any(job.state.is_over for job in bench.state.jobs.jobs()[:1]))
     return newest(bench)
 
 
@@ -179,7 +179,7 @@ def test_a_finished_import_offers_to_open_its_market(
     assert (chosen[0].venue, chosen[0].symbol, chosen[0].interval) == ("kraken", "ETH/EUR", "1h")
     done(qtbot, bench, manager, import_order([Path("eth.csv")]))
     assert banner.action.isVisible(), "another one is on the chart still"
-    bench.state.show_market(Market("kraken", "ETH/EUR", Interval.parse("1h")))
+    bench.state.show_market(Market("kraken", "ETH/EUR", Interval.parse("1h")), MarketSettings())
     done(qtbot, bench, manager, import_order([Path("eth.csv")]))
     assert not banner.action.isVisible(), "it is on the chart already"
 
@@ -198,7 +198,7 @@ def test_the_job_list_offers_the_imported_market(qtbot: QtBot, bench: Bench, man
     QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     QTest.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert [(one.venue, one.symbol, one.interval) for one in chosen] == [("kraken", "ETH/EUR", "1h")]
-    bench.state.show_market(Market("kraken", "ETH/EUR", Interval.parse("1h")))
+    bench.state.show_market(Market("kraken", "ETH/EUR", Interval.parse("1h")), MarketSettings())
     panel.actions_of_panel[opens].trigger()
     assert len(chosen) == 1 and "on the chart already" in bench.window.banner.text.text()
     stub(answers({"words": "Nothing to open."}))
@@ -316,11 +316,8 @@ def test_an_evaluations_result_is_stored_with_its_checkpoint(
     found = row.evaluation
     assert found is not None and (found.file, found.judged, found.page) == ("later.csv", 480, "reports/found.html")
     assert read_again == [[kept.checkpoint_id]]
-    held: list[tuple[str, ...]] = []
-    bench.source.held_changed.connect(held.append)
     unknown = done(qtbot, bench, manager, order(checkpoint_id="unknown"))
     assert unknown.state is JobState.DONE and "could not be stored" not in unknown.result
-    assert held == [("unknown",), ()], "clean-up spares it as long as the job runs"
     stub(answers({**summary("unknown"), "words": "It is good."}))
     unknown = done(qtbot, bench, manager, order(checkpoint_id="unknown"))
     assert "It is good. It could not be stored" in unknown.result
@@ -330,10 +327,10 @@ def test_the_run_on_the_chart_is_shared_as_one_page(
     qtbot: QtBot, bench: Bench, manager: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
     share = bench.shell.actions[ActionId.SHARE_RUN]
+    scenario.watch(bench.state, None)
     share.trigger()
     notice = bench.window.banner.shown
     assert notice is not None and "no run to share yet" in notice.text and not bench.state.jobs.jobs()
-    bench.state.show_market(Market("binance", "BTC/USDT", scenario.MINUTE))
     fill(bench)
     stub("import sys, json; page = sys.argv[-1]; open(page, 'w').close(); print(json.dumps({'file': page}))")
     share.trigger()
@@ -448,11 +445,11 @@ def test_an_unresponsive_child_is_killed(
         'print(\'{"say": "here"}\', file=sys.stderr, flush=True); threading.Event().wait()'
     )
     child = ChildProcess(["endless"], {}, bench.window)
-    with qtbot.waitSignal(child.said):
+    with qtbot.waitSignal(child.message_received):
         child.start()
     with qtbot.waitSignal(child.over) as over:
         child.cancel()
-    assert over.args == [Ending(None, was_asked=True)]
+    assert over.args == [Ending(None, was_cancelled=True)]
 
 
 def test_cancelling_the_catch_up_stops_training(
@@ -460,8 +457,8 @@ def test_cancelling_the_catch_up_stops_training(
 ) -> None:
     async def story(application: Application) -> None:
         jobs, panel = application.state.jobs, application.window.panels.jobs
-        await until(lambda: application.runs.is_training, "a trainer")
-        (worker,) = application.runs.findChildren(IdleWorker)
+        await until(lambda: application.trainer.is_running, "a trainer")
+        (worker,) = application.trainer.findChildren(IdleWorker)
         worker.batch.emit(EventBatch((scenario.ready(), scenario.status(), JobProgress(JOB_ID, "Learning", 1, 4_000))))
         panel.refresh()
         panel.select(JOB_ID)
@@ -478,15 +475,7 @@ def test_cancelling_the_catch_up_stops_training(
 
 
 def test_an_evaluation_reports_candles_that_do_not_count() -> None:
-    order = evaluate_order(
-        None,
-        Path("eth.csv"),
-        Path("reports"),
-        datetime(2026, 1, 1, tzinfo=UTC),
-        learns=True,
-        counts_seen=False,
-        device="cpu",
-    )
+    order = evaluate_order(None, Path("eth.csv"), Path("reports"), datetime(2026, 1, 1, tzinfo=UTC))
     few = {"skill": None, "n": 400}
     sizes = {"candles": 1_400, "judged": 400, "left_out": 1_000, "without_detail": 0}
     found = {"pinball": {"close": few, "range": few}, **sizes}
@@ -503,7 +492,6 @@ def test_a_pretrained_models_skill_is_reported_with_its_interval() -> None:
         "range_skill": 0.1,
         "range_ci95": None,
     }
-    options = {"epochs": 2, "validation_share": 0.2, "patience": 3, "batch_size": 32, "device": "cpu"}
-    order = pretrain_order([Path("eth.csv")], **options)  # type: ignore[arg-type]
+    order = pretrain_order([Path("eth.csv")])
     summary = order.summarise({"best_epoch": 1, "epochs": [{"epoch": 1, "validation": validation}]})
     assert "1,199" in summary and "close +0.70 % (−0.20 to 1.70)" in summary and "range +10.00 %." in summary

@@ -15,7 +15,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from core.domain.candle import Candle, Market
+from core.domain.candle import Market
 from core.settings.tree import save
 from core.storage.candles import CandleStore
 from core.storage.database import open_database, select
@@ -27,24 +27,16 @@ from desktop.jobs.child import ChildProcess
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.job_commands import Order, pretrain_order
 from desktop.jobs.model_dialogs import EvaluateDialog
-from desktop.services.single_instance import SingleInstance
 from desktop.state.job_list import Job, JobState
 from tests.desktop.whole_window import Story, context, run_window, step_of, until
-from tests.support.candles import MINUTE, random_walk
+from tests.support.candles import HOUR, MINUTE, random_walk, write_csv
 from tests.support.commands import ROOT
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape
 from tests.support.waiting import wait_until
 
-HOUR_MS = 3_600_000
 PATIENCE_S = 120.0
 pytestmark = pytest.mark.slow
-
-
-def write_csv(path: Path, candles: list[Candle]) -> Path:
-    numbers = ((c.open_time_ms, c.open, c.high, c.low, c.close, c.volume) for c in candles)
-    path.write_text("time,open,high,low,close,volume\n" + "".join(",".join(map(repr, row)) + "\n" for row in numbers))
-    return path
 
 
 def with_settings(within: Context) -> Context:
@@ -53,20 +45,10 @@ def with_settings(within: Context) -> Context:
     return within
 
 
-def run_with_commands(qapp: QApplication, within: Context, story: Story) -> None:
-    """As `run` composes it: the folder is owned, and commands find the window's socket."""
-
-    async def with_socket(application: Application) -> None:
-        instance_lock = SingleInstance(within.folder.root)
-        instance_lock.listen()
-        instance_lock.history_requested.connect(application.remote_commands.serve)
-        try:
-            await story(application)
-        finally:
-            instance_lock.release()
-
+def run_owned(qapp: QApplication, within: Context, story: Story) -> None:
+    """As `run` composes it: history commands find the folder owned by a window."""
     with own(within.folder, "window"):
-        run_window(qapp, within, with_socket)
+        run_window(qapp, within, story)
 
 
 def newest(application: Application) -> Job:
@@ -97,7 +79,9 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_keeps_the_result(qapp: Q
         await until(lambda: step_of(application) >= 30, "training", PATIENCE_S)
         await until(lambda: bool(application.source.checkpoints()), "a checkpoint")
         info = application.source.checkpoints()[0]
-        later = random_walk(80, start_ms=info.candle_open_time_ms + HOUR_MS, interval=application_interval(application))
+        market = application.state.market
+        assert market is not None
+        later = random_walk(80, start_ms=info.candle_open_time_ms + HOUR.duration_ms, interval=market.interval)
         file = write_csv(tmp_path / "later.csv", later)
         panel = window.panels.checkpoints
         panel.refresh()
@@ -119,9 +103,9 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_keeps_the_result(qapp: Q
         assert done.state is JobState.DONE, done.result
         assert f"step {info.step}" in done.result and "kept learning" in done.result
         assert done.page is not None and info.checkpoint_id in done.page.read_text(encoding="utf-8")
-        row = application.source.catalog.row_of(info.checkpoint_id)
+        row = application.source.catalog.get(info.checkpoint_id)
         assert row is not None
-        found = application.source.catalog[row].evaluation
+        found = row.evaluation
         assert found is not None and found.file == "later.csv" and found.candles == 80 and found.judged > 60
         panel.refresh()
         assert panel.reveal(info.checkpoint_id)
@@ -132,11 +116,6 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_keeps_the_result(qapp: Q
         assert select(application.database.db, evaluated) == [(info.checkpoint_id, found.at_ms)]
 
     run_window(qapp, within, story)
-
-
-def application_interval(application: Application) -> object:
-    assert application.display.market is not None
-    return application.display.market.interval
 
 
 def place_of(name: str) -> int:
@@ -166,16 +145,12 @@ def test_a_file_is_imported_from_the_window_and_listed_once(qapp: QApplication, 
         dialog.zone.setText("UTC")
         await until(ok(dialog).isEnabled, "its rows", PATIENCE_S)
         ok(dialog).click()
-        reports: list[str] = []
-        application.remote_commands.summary_ready.connect(reports.append)
-        application.remote_commands.progressed.connect(lambda job: reports.append(job.job_id))
         done = await until_over(application)
         assert (done.state, done.result) == (JobState.DONE, "3,000 candles of BTC/USDT 1m (binance) stored.")
-        assert reports == [], "the window's own job is not reported twice"
         banner = application.window.banner
         assert banner.text.text() == "Import BTCUSDT.csv: 3,000 candles of BTC/USDT 1m (binance) stored."
 
-    run_with_commands(qapp, within, story)
+    run_owned(qapp, within, story)
     with open_database(within.folder.database, readonly=True) as db:
         assert CandleStore(db).count(Market("binance", "BTC/USDT", MINUTE)) == 3_000
 
@@ -199,9 +174,9 @@ def test_a_file_without_an_exchange_is_previewed_imported_and_opened(qapp: QAppl
         window.banner.action.click()
         chart = application.chart
         await until(lambda: chart.model.count == 300 and bool(chart.model.ghosts()), "its chart", PATIENCE_S)
-        assert application.display.market in application.database.stored_markets()
+        assert application.state.market in application.database.stored_markets()
 
-    run_with_commands(qapp, within, story)
+    run_owned(qapp, within, story)
 
 
 @pytest.mark.venue
@@ -227,7 +202,7 @@ def test_history_is_fetched_from_the_window(qapp: QApplication, tmp_path: Path) 
             done = await until_over(application)
             assert done.state is JobState.DONE and done.result, done.result
 
-        run_with_commands(qapp, within, story)
+        run_owned(qapp, within, story)
 
 
 def test_a_cancelled_job_leaves_no_process_and_no_temporary_file(qapp: QApplication, tmp_path: Path) -> None:

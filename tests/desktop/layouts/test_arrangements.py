@@ -101,7 +101,7 @@ class Beside:
         """A window of this size, and text of that. Returns the dock's width. least: what the text needs of it."""
         self.window.resize(*size)
         self._application.processEvents()
-        self.sizes.keep()
+        self.sizes.store()
         set_font(self._application, AppearanceSettings(interface_percent=percent))
         self._inside.setMinimumWidth(least)
         self._application.processEvents()

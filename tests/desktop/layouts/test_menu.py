@@ -115,20 +115,20 @@ def test_a_layout_gets_another_name_and_stays_what_it_is(qtbot: QtBot, window: M
 
 
 def test_a_layout_without_a_name_is_not_saved_and_reported(window: MainWindow, store: LayoutStore) -> None:
-    window.layouts.keep("  ")
+    window.layouts.save("  ")
     assert store.names() == () and "needs a name" in window.banner.text.text()
 
 
 def test_a_layout_with_other_docks_changes_nothing_and_is_reported(window: MainWindow, store: LayoutStore) -> None:
     old = b64encode(window.saveState(1).data()).decode()
-    store._write(replace(store._read().layouts, kept={"Old": old}))
+    store._write(replace(store._layouts, kept={"Old": old}))
     before = window.saveState()
     choose(window, "Old")
     assert window.saveState() == before and "another version" in window.banner.text.text()
 
 
 def test_saved_layouts_survive_forgetting_the_last_layout(window: MainWindow, store: LayoutStore) -> None:
-    window.layouts.keep("Mine")
+    window.layouts.save("Mine")
     store.save(window)
     store.forget()
     assert store.names() == ("Mine",) and not store.restore(window)
@@ -136,5 +136,5 @@ def test_saved_layouts_survive_forgetting_the_last_layout(window: MainWindow, st
 
 def test_without_a_file_nothing_is_saved_and_the_menu_says_so(make_bench: MakeBench) -> None:
     window = make_bench().window
-    window.layouts.keep("Mine")
+    window.layouts.save("Mine")
     assert "safe mode" in window.banner.text.text()

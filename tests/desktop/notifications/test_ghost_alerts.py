@@ -1,4 +1,4 @@
-"""Alerts on ghosts in a window: each fires once, on the desktop and for the webhook, also across restarts."""
+"""Alerts on ghosts in a window: each fires once, on the desktop and for other devices, also across restarts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.alerts.alert import Alert, AlertKind
+from core.alerts.service import Alert
 from core.domain.candle import Market
 from core.domain.events import Estimate, ForecastMode
 from core.domain.price_lines import LineKind, PriceLine
@@ -18,7 +18,7 @@ from core.storage.folder import DataFolder
 from core.training.online.forecast_events import packed_quantiles
 from desktop.notifications.ghost_alerts import GhostAlerts
 from desktop.state.database import WindowDatabase
-from tests.core.forecast.test_paths import spread_quantiles
+from tests.core.forecast.paths import spread_quantiles
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 
@@ -38,8 +38,7 @@ class Desk:
         self.fired: list[Alert] = []
         bench.window.messages.alerted.connect(self.fired.append)
         bench.state.markets.set_universe((MARKET, OTHER))
-        bench.state.markets.set_run(MARKET, scenario.RUN)
-        bench.state.markets.set_run(OTHER, RUN_OF_OTHER)
+        bench.state.set_members(scenario.RUN, {scenario.RUN: MARKET, RUN_OF_OTHER: OTHER})
         self.alerts = GhostAlerts(bench.shell, bench.state, database, bench.window.messages, folder)
         self._origin_ms = CANDLES[-1].open_time_ms
 
@@ -85,7 +84,8 @@ class Desk:
                 self.bench.state.apply(replace(made, **changes))  # type: ignore[arg-type]
 
     def cover(self, coverage: Estimate, market: Market = MARKET) -> None:
-        self.bench.state.markets.set_summary(market, scenario.accuracy(newest_coverage_90=coverage), None)
+        status = scenario.market_status(market, accuracy=scenario.accuracy(newest_coverage_90=coverage))
+        self.bench.state.markets.set_status(status)
 
     def want(self, **changes: object) -> None:
         settings = self.bench.shell.settings.current
@@ -123,7 +123,7 @@ def test_a_band_that_reaches_an_alert_line_fires_once(desk: Desk, price: float) 
     assert desk.fired == [], "the band does not reach it"
     desk.forecast(0.0)
     (alert,) = desk.fired
-    assert (alert.kind, alert.market) == (AlertKind.BAND, "BTC/USDT 1m (binance)")
+    assert (alert.title, alert.market) == ("Band alert", "BTC/USDT 1m (binance)")
     assert alert.text.startswith("BTC/USDT: the 90 % band of the next 8 closes reaches") and alert.text.endswith("sell")
     notice = desk.bench.window.banner.shown
     assert notice is not None and notice.is_alert and alert.text in notice.text
@@ -180,8 +180,7 @@ def test_a_chance_above_the_level_fires_once_until_it_was_low(desk: Desk, qtbot:
     assert desk.fired == [], "it was above the level from the beginning"
     desk.look(qtbot, 0.01)
     (alert,) = desk.fired
-    assert (alert.kind, alert.market) == (AlertKind.CHANCE, "BTC/USDT 1m (binance)")
-    assert alert.to_json()["kind"] == "chance" and alert.title == "Chance alert"
+    assert (alert.title, alert.market) == ("Chance alert", "BTC/USDT 1m (binance)")
     price = f"{line.price:,.2f}"
     assert alert.text == f"BTC/USDT: the chance that {price} is touched within 8 candles is above 60 %. sell"
     notice = desk.bench.window.banner.shown
@@ -237,7 +236,7 @@ def test_lost_coverage_fires_once_until_it_is_back(desk: Desk) -> None:
     desk.restart()
     desk.cover(replace(LOST, value=0.802))
     (alert,) = desk.fired
-    assert alert.kind is AlertKind.COVERAGE and "only 80.0 % of the newest 500 closes" in alert.text
+    assert alert.title == "Coverage lost" and "only 80.0 % of the newest 500 closes" in alert.text
     desk.cover(KEPT)
     assert desk.bench.shell.banner.shown is None, "what it said no longer holds"
     desk.cover(LOST)
@@ -254,7 +253,7 @@ def test_a_drift_fires_once_also_if_a_restarted_trainer_finds_it_again(desk: Des
     desk.restart()
     desk.bench.state.apply(drift)
     (alert,) = desk.fired
-    assert alert.kind is AlertKind.DRIFT and drift.what_was_done in alert.text
+    assert alert.title == "Drift" and drift.what_was_done in alert.text
     desk.want(drift_found=False)
     desk.bench.state.apply(replace(drift, candle_open_time_ms=drift.candle_open_time_ms + 60_000))
     desk.want(drift_found=True)

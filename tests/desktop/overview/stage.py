@@ -116,9 +116,13 @@ class Wall:
             self.markets.set_run(market, run_id(market))
             found = candles(market)
             self.markets.add_closed(market, found)
-            self.markets.take_feed(market, FeedStatus(FeedState.SIMULATED, "Made here.", scenario.NOW_MS))
-            self.markets.apply(forecast(market, found))
-            self.markets.set_summary(market, accuracy(market), found[-1].open_time_ms)
+            self.markets.on_feed_event(market, FeedStatus(FeedState.SIMULATED, "Made here.", scenario.NOW_MS))
+            self.markets.add_forecast(market, forecast(market, found))
+            self.markets.set_status(
+                scenario.market_status(
+                    market, run_id(market), accuracy=accuracy(market), position_ms=found[-1].open_time_ms
+                )
+            )
             self.tick(market)
 
     def tick(self, market: Market, share: float = 0.0004) -> None:

@@ -103,9 +103,9 @@ def test_each_tile_is_a_chart_with_ghosts_price_and_a_heading(qtbot: QtBot, show
 
 
 def test_skill_that_is_not_proven_is_no_number_on_the_wall() -> None:
-    palette, accuracy = Theme("dark").palette, scenario.status().accuracy
+    palette, accuracy = Theme("dark").palette, scenario.accuracy()
     not_proven = dataclasses.replace(accuracy, skill_close=Estimate(0.045, -0.01, 0.1, 1_000))
-    said = heading(MarketRow(BTC, is_in_run=True, accuracy=not_proven), palette)
+    said = heading(MarketRow(BTC, is_in_run=True, status=scenario.market_status(BTC, accuracy=not_proven)), palette)
     assert said.worth == "Ghosts – not proven" and said.worth_colour == palette.muted_text
     assert "4.5" in said.tooltip
 
@@ -122,7 +122,7 @@ def test_ticks_closes_and_forecasts_arrive_in_their_tile_alone(qtbot: QtBot, sho
     assert counters[btc].count == 0 < counters[eth].count, "a tile without news is not painted"
     new = closed_after(ETH)
     shown.markets.add_closed(ETH, (new,))
-    shown.markets.apply(forecast(ETH, [new]))
+    shown.markets.add_forecast(ETH, forecast(ETH, [new]))
     shown.settle()
     assert eth.chart.model.count == STORED + 1 and eth.chart.model.forming is None
     assert eth.chart.model.ghosts()[0].ghost.open_time_ms == new.open_time_ms + MINUTE_MS
@@ -145,7 +145,7 @@ def test_charts_without_room_have_small_axes(qtbot: QtBot, shown: Wall) -> None:
 
 def test_a_feed_in_trouble_is_named_in_the_heading(qtbot: QtBot, shown: Wall) -> None:
     open_overview(qtbot, shown, 16)
-    shown.markets.take_feed(ETH, FeedStatus(FeedState.RECONNECTING, "The connection was cut.", scenario.NOW_MS))
+    shown.markets.on_feed_event(ETH, FeedStatus(FeedState.RECONNECTING, "The connection was cut.", scenario.NOW_MS))
     shown.settle()
     heading = tile_of(shown, ETH).heading
     assert "Reconnecting" in heading.texts() and "The connection was cut." in heading.toolTip()
@@ -168,7 +168,7 @@ def test_a_click_opens_the_market_large_and_brings_the_docks_back(qtbot: QtBot, 
     open_overview(qtbot, shown)
     assert before and not any(dock.isVisible() for dock in window.docks.values())
     assert not shown.bench.chart.isVisible() and shown.bench.shell.actions[ActionId.OVERVIEW].isChecked()
-    with qtbot.waitSignal(shown.overview.market_wanted) as wanted:
+    with qtbot.waitSignal(shown.overview.market_requested) as wanted:
         click(tile_of(shown, ETH))
     assert wanted.args == [ETH]
     assert shown.bench.chart.isVisible() and not shown.overview.isVisible()
@@ -178,14 +178,14 @@ def test_a_click_opens_the_market_large_and_brings_the_docks_back(qtbot: QtBot, 
 
 def test_the_market_on_the_chart_opens_without_being_asked_for_again(qtbot: QtBot, shown: Wall) -> None:
     open_overview(qtbot, shown)
-    with qtbot.assertNotEmitted(shown.overview.market_wanted):
+    with qtbot.assertNotEmitted(shown.overview.market_requested):
         click(tile_of(shown, BTC))
     assert shown.bench.chart.isVisible()
 
 
 def test_a_click_on_an_empty_tile_asks_for_the_list_of_markets(qtbot: QtBot, shown: Wall) -> None:
     open_overview(qtbot, shown)
-    with qtbot.waitSignal(shown.overview.list_wanted), qtbot.assertNotEmitted(shown.overview.market_wanted):
+    with qtbot.waitSignal(shown.overview.list_requested), qtbot.assertNotEmitted(shown.overview.market_requested):
         click(shown.tiles[3])
 
 
@@ -198,7 +198,7 @@ def test_arrow_keys_choose_and_return_opens(qtbot: QtBot, shown: Wall) -> None:
     for key, place in ((left, 0), (right, 1), (right, 1), (down, 3), (left, 2)):
         QTest.keyClick(QApplication.focusWidget(), key)
         assert QApplication.focusWidget() is shown.tiles[place]
-    with qtbot.waitSignal(shown.overview.market_wanted) as wanted:
+    with qtbot.waitSignal(shown.overview.market_requested) as wanted:
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert wanted.args == [SOL]
     assert QApplication.focusWidget() is shown.bench.chart

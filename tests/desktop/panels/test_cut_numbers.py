@@ -11,8 +11,6 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QScrollArea, QW
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import Estimate, ForecastGroup
-from core.evaluation.assess import assess, skill_at
-from core.evaluation.findings import OVERALL, Request, RunAccuracy
 from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
@@ -23,10 +21,9 @@ from desktop.ui.panel_base import Panel
 from desktop.ui.plain_text import ElidedLabel, elided_by_words
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.theme import Theme
-from tests.core.evaluation.rigs import every, filled, origins, scored
 from tests.desktop import feed_scenario, scenario
 from tests.desktop.conftest import Bench, MakeBench, fill, shown_panel
-from tests.desktop.panels.test_every_word import found, shares
+from tests.desktop.panels.accuracy_helpers import found, shares
 from tests.support.cut_numbers import cut_numbers, evenness
 
 WIDTHS = (200, 240, 280, 320, 360, 400, 480, 600, 900)
@@ -104,21 +101,11 @@ def test_widening_the_window_cuts_no_number(bench: Bench, qapp: QApplication) ->
 
 
 def test_no_interval_in_the_table_of_horizons_is_cut(qtbot: QtBot, qapp: QApplication, theme: Theme) -> None:
-    those = every(filled(scored(900)))
-    found = RunAccuracy(
-        run_id="made up",
-        left_out=0,
-        most=900,
-        is_whole=True,
-        groups=(OVERALL,),
-        horizons=tuple(skill_at(those, horizon) for horizon in range(1, 9)),
-        chosen=assess(those, origins(900), Request(1, OVERALL)),
-    )
     details = AccuracyDetails(theme)
     qtbot.addWidget(details)
     details.open_page("Ahead")
     details.show()
-    details.show_found(found, None, None)
+    details.show_found(found(900, horizons=8), None, None)
     page = details.page("Ahead")
     assert isinstance(page, HorizonsPage) and " to " in page.model.index(0, 1).data()
     for size in sizes():

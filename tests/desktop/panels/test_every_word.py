@@ -10,14 +10,13 @@ from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.domain.events import Estimate, ExpertShares, ForecastGroup
+from core.domain.events import Estimate, ForecastGroup
 from core.domain.quantities import QUANTITY_NAMES
 from core.domain.regimes import Regime
 from core.domain.venue_names import venue_name
-from core.evaluation.assess import SHOWN, assess, skill_at
-from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
-from core.evaluation.touches import assess_touches
-from core.forecast.experts import EXPERTS, LOSS_ROWS
+from core.evaluation.assess import SHOWN
+from core.evaluation.findings import AFTER_GAP, OVERALL
+from core.forecast.experts import LOSS_ROWS
 from core.market.feeds.base import FeedState
 from desktop.dialogs.market import INTERVALS
 from desktop.panels.accuracy import words as accuracy_words
@@ -32,10 +31,10 @@ from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.quotes import QuoteState
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
-from tests.core.evaluation.rigs import every, filled, origins, scored, touches
 from tests.desktop import feed_scenario, scenario, watch_scenario
 from tests.desktop.conftest import shown_panel
 from tests.desktop.made_up_language import texts_of, untranslated
+from tests.desktop.panels.accuracy_helpers import found, shares
 
 pytestmark = pytest.mark.usefixtures("made_up_language")
 
@@ -87,26 +86,6 @@ def test_the_details_of_the_accuracy_are_translated(n: int, theme: Theme, qtbot:
     painted = [text for table in tables for name, cells in table.rows for text in (name, *(c.tooltip for c in cells))]
     assert len(painted) > (80 if n > 1_000 else 40)
     assert not [text for text in painted if not _is_translated(text)]
-
-
-def found(n: int) -> RunAccuracy:
-    those = every(filled(scored(n)))
-    return RunAccuracy(
-        run_id="made up",
-        left_out=0,
-        most=n,
-        is_whole=True,
-        groups=(OVERALL, *map(str, Regime), AFTER_GAP),
-        horizons=tuple(skill_at(those, horizon) for horizon in (1, 2)),
-        chosen=assess(those, origins(n), Request(2)),
-        touched=assess_touches(touches(n), 3),
-    )
-
-
-def shares() -> ExpertShares:
-    """One with a little of everything, and an empty one."""
-    of_each = (0.996, 0.004, *[0.0] * (len(EXPERTS) - 2))
-    return ExpertShares(EXPERTS, QUANTITY_NAMES, ((of_each,) * len(QUANTITY_NAMES),) * 2)
 
 
 def _is_translated(text: str) -> bool:

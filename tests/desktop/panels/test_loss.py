@@ -232,30 +232,25 @@ def test_losses_before_a_divergence_stay_readable(panel: LossPanel, state: RunSt
     assert "0" in labels(panel), "a loss below zero has no place on it"
 
 
-def test_a_divergence_to_twenty_times_the_loss_keeps_the_usual_loss_readable(panel: LossPanel, state: RunState) -> None:
-    """A rate of 1, as measured: the loss goes from 0.15 to 3 and comes back."""
-    usual = [0.15 + 0.03 * math.sin(number) for number in range(400)]
-    wreck = [0.15 + 2.9 * math.exp(-number / 60) for number in range(400)]
-    steps = zip(scenario.steps(800), [*usual, *wreck], strict=True)
+USUAL = [0.15 + 0.03 * math.sin(number) for number in range(400)]
+
+
+@pytest.mark.parametrize(
+    ("losses", "is_logarithmic"),
+    [
+        ([*USUAL, *(0.15 + 2.9 * math.exp(-number / 60) for number in range(400))], True),
+        ([0.1 + 0.3 * math.exp(-number / 100) for number in range(800)], False),
+        ([*USUAL[:300], 20.0, *USUAL[301:]], False),
+    ],
+    ids=["diverged to twenty times the loss", "healthy", "single spike"],
+)
+def test_the_scale_is_logarithmic_only_after_a_divergence(
+    panel: LossPanel, state: RunState, losses: list[float], is_logarithmic: bool
+) -> None:
+    steps = zip(scenario.steps(len(losses)), losses, strict=True)
     state.apply(EventBatch(tuple(replace(step, loss=loss, prequential_loss=0.2) for step, loss in steps)))
     panel.refresh()
-    assert panel.plot.getAxis("left").is_logarithmic
-
-
-def test_a_healthy_loss_stays_on_a_linear_scale(panel: LossPanel, state: RunState) -> None:
-    losses = [0.1 + 0.3 * math.exp(-number / 100) for number in range(800)]
-    steps = zip(scenario.steps(800), losses, strict=True)
-    state.apply(EventBatch(tuple(replace(step, loss=loss, prequential_loss=loss) for step, loss in steps)))
-    panel.refresh()
-    assert not panel.plot.getAxis("left").is_logarithmic
-
-
-def test_a_single_spike_leaves_the_scale_as_it_was(panel: LossPanel, state: RunState) -> None:
-    steps = list(scenario.steps(800))
-    steps[300] = replace(steps[300], loss=20.0)
-    state.apply(EventBatch(tuple(replace(step, prequential_loss=0.3) for step in steps)))
-    panel.refresh()
-    assert not panel.plot.getAxis("left").is_logarithmic
+    assert panel.plot.getAxis("left").is_logarithmic is is_logarithmic
 
 
 def test_the_scale_does_not_flicker_at_the_limit(panel: LossPanel, state: RunState) -> None:
@@ -297,7 +292,7 @@ def test_steps_are_counted_by_the_newer_of_status_and_step(panel: LossPanel, sta
 def test_after_a_start_the_rate_is_that_of_the_newest_stored_step(panel: LossPanel, state: RunState) -> None:
     """The first status names the configured rate, which the schedule had halved."""
     state.add_steps(tuple(scenario.steps(800)))
-    state.take_stored(scenario.status(TrainerState.STOPPED, learning_rate=1e-4))
+    state.apply_stored(scenario.status(TrainerState.STOPPED, learning_rate=1e-4))
     panel.refresh()
     assert "Learning rate 0.00005" in words(panel)
     state.apply(scenario.status(TrainerState.TRAINING, learning_rate=2e-4))
@@ -314,11 +309,11 @@ def test_the_curve_of_the_ghosts_is_named_after_them(panel: LossPanel, state: Ru
 
 def test_curves_of_a_model_of_several_markets_say_so(panel: LossPanel, state: RunState) -> None:
     markets = {f"run-{number}": Market("simulated", f"SIM-{number}", Interval.parse("1m")) for number in (1, 2, 3)}
-    state.take_members("run-1", {"run-1": markets["run-1"]})
+    state.set_members("run-1", {"run-1": markets["run-1"]})
     state.add_steps(tuple(scenario.steps(10)))
     panel.refresh()
     assert "markets" not in words(panel)
-    state.take_members("run-1", markets)
+    state.set_members("run-1", markets)
     panel.refresh()
     assert "all 3 markets" in words(panel)
     members = (MemberRun(run_id, market, run_id != "run-2") for run_id, market in markets.items())

@@ -57,7 +57,7 @@ def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path,
 
     run_window(qapp, made, story)
     (backup,) = list_backups(made.folder.backups)
-    assert verify(backup) is None and backup.record.rows["candles"] >= CATCH_UP
+    assert verify(backup) is None and backup.record.rows >= CATCH_UP
 
 
 def test_a_failed_backup_is_reported_until_one_succeeds(qapp: QApplication, tmp_path: Path, idle_trainer: None) -> None:
@@ -66,7 +66,7 @@ def test_a_failed_backup_is_reported_until_one_succeeds(qapp: QApplication, tmp_
 
     async def story(application: Application) -> None:
         banner = application.window.banner
-        await until(lambda: application.runs.is_training, "a trainer")
+        await until(lambda: application.trainer.is_running, "a trainer")
         application.backups.start(0)
         await until(lambda: banner.shown is not None, "word of it")
         assert banner.shown is not None and "No backup could be written" in banner.shown.text
@@ -87,7 +87,7 @@ def test_a_requested_backup_is_made_at_once_and_its_path_is_shown(
     async def story(application: Application) -> None:
         window = application.window
         action, menu = window.shell.actions[ActionId.BACK_UP], window.shell.actions.menu_of(ActionId.BACK_UP)
-        await until(lambda: application.runs.is_training, "a trainer")
+        await until(lambda: application.trainer.is_running, "a trainer")
         menu.aboutToShow.emit()
         assert "No backups yet" in with_usual_spaces(action.toolTip())
         box = application.finder.open()
@@ -110,34 +110,6 @@ def test_a_requested_backup_is_made_at_once_and_its_path_is_shown(
         assert not makers(application), "none is due"
 
     run_window(qapp, off, story)
-
-
-def test_a_requested_backup_that_fails_is_an_error_message(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None
-) -> None:
-    made = context(tmp_path)
-    made.folder.backups.write_text("in the way")
-
-    async def story(application: Application) -> None:
-        banner = application.window.banner
-        await until(lambda: application.runs.is_training, "a trainer")
-        application.window.shell.actions[ActionId.BACK_UP].trigger()
-        await until(lambda: banner.shown is not None, "word of it")
-        assert banner.shown is not None and "No backup could be written" in banner.shown.text
-
-    run_window(qapp, made, story)
-
-
-def test_closing_the_window_leaves_no_partial_backup(qapp: QApplication, tmp_path: Path, idle_trainer: None) -> None:
-    made = context(tmp_path)
-
-    async def story(application: Application) -> None:
-        await until(lambda: application.runs.is_training, "a trainer")
-        application.backups.look()
-
-    run_window(qapp, made, story)
-    assert [path.name for path in made.folder.backups.glob(".making*")] == []
-    assert all(verify(backup) is None for backup in list_backups(made.folder.backups))
 
 
 class HeldClock(SystemClock):
@@ -196,18 +168,6 @@ def filled_folder(root: Path) -> DataFolder:
 
 def makers(application: Application) -> list[BackupMaker]:
     return application.backups.findChildren(BackupMaker)
-
-
-def test_a_setting_turns_it_off(qapp: QApplication, tmp_path: Path, idle_trainer: None) -> None:
-    made = context(tmp_path)
-    off = dataclasses.replace(made.settings, backups=BackupSettings(every_hours=0))
-
-    async def story(application: Application) -> None:
-        await until(lambda: application.runs.is_training, "a trainer")
-        application.backups.look()
-        assert not makers(application) and not made.folder.backups.exists()
-
-    run_window(qapp, dataclasses.replace(made, settings=off), story)
 
 
 def test_a_run_without_a_window_is_backed_up_too(

@@ -191,7 +191,7 @@ def run_window(qapp: QApplication, folder: DataFolder, story: Story) -> None:
         application = Application(context(folder.root), qapp)
         application.window.resize(1280, 720)
         application.window.show()
-        application.database.connect()
+        application.database.open()
         try:
             await story(application)
         finally:
@@ -209,11 +209,11 @@ def test_the_window_shows_the_newest_at_once_and_all_soon(qapp: QApplication, fo
     async def story(application: Application) -> None:
         application.display.show_market(MARKET)
         assert count_of(application) == SHOWN_AT_FIRST
-        application.runs.closed.emit(NEXT[:2])
+        application.state.markets.closed.emit(MARKET, NEXT[:2])
         assert count_of(application) == SHOWN_AT_FIRST + 2
         await until(lambda: count_of(application) == STORED + 2, "all candles")
         assert application.series is application.chart.model.series
-        application.runs.closed.emit(NEXT[2:])
+        application.state.markets.closed.emit(MARKET, NEXT[2:])
         await until(lambda: application.chart.scale.count == STORED + 3, "the newest on the chart")
         assert application.chart.scale.is_newest_in_view
         assert application.window.banner.shown is None
@@ -228,17 +228,6 @@ def test_a_short_history_is_not_read_twice(qapp: QApplication, folder: DataFolde
     async def story(application: Application) -> None:
         application.display.show_market(MARKET)
         assert count_of(application) == SHOWN_AT_FIRST - 1 and not application.charting.history.is_loading
-
-    run_window(qapp, folder, story)
-
-
-def test_a_market_chosen_during_the_load_is_shown(qapp: QApplication, folder: DataFolder) -> None:
-    async def story(application: Application) -> None:
-        for market in (MARKET, OTHER, MARKET, OTHER):
-            application.display.show_market(market)
-        await until(lambda: count_of(application) == 5_000, "the other market")
-        assert application.window.windowTitle().startswith("ETH/USDT")
-        assert application.chart.model.series is application.series
 
     run_window(qapp, folder, story)
 

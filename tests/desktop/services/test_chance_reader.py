@@ -19,7 +19,7 @@ from core.storage.folder import DataFolder
 from core.training.online.forecast_events import packed_quantiles
 from core.training.online.learned_chances import LearnedChancesReader
 from desktop.services.chance_reader import ChanceReader, FoundChances, learned_chances
-from tests.core.forecast.test_paths import spread_quantiles
+from tests.core.forecast.paths import spread_quantiles
 from tests.desktop import scenario
 from tests.support.candles import MARKET, MINUTE
 from tests.support.synthetic_run import SyntheticRun

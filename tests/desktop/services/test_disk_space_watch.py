@@ -8,17 +8,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Market
 from core.domain.clock import ManualClock
 from core.domain.events import TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.app.composition import Application
-from desktop.services.disk_space_watch import RoomWatch
+from desktop.services.disk_space_watch import DiskSpaceWatch
 from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner
-from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.whole_window import CandleGate, context, run_window, until
 
@@ -29,71 +27,64 @@ MARKETS = tuple(Market("binance", f"{name}/USDT", scenario.MINUTE) for name in "
 
 
 @pytest.fixture
-def banner(qtbot: QtBot, theme: Theme) -> Banner:
-    banner = Banner(theme)
-    qtbot.addWidget(banner)
-    return banner
-
-
-@pytest.fixture
-def room(state: RunState, banner: Banner, clock: ManualClock, tmp_path: Path) -> Iterator[RoomWatch]:
-    room = RoomWatch(state, banner, tmp_path, clock, look_every_ms=LOOK_EVERY_MS)
+def room(state: RunState, banner: Banner, clock: ManualClock, tmp_path: Path) -> Iterator[DiskSpaceWatch]:
+    room = DiskSpaceWatch(state, banner, tmp_path, clock, look_every_ms=LOOK_EVERY_MS)
     yield room
     room.close()
 
 
-def look(room: RoomWatch) -> None:
+def look(room: DiskSpaceWatch) -> None:
     """Fire the timer of the next check, if it runs."""
     if room._timer.isActive():
         room._timer.timeout.emit()
 
 
-def asked(room: RoomWatch) -> list[tuple[bool, bool]]:
+def asked(room: DiskSpaceWatch) -> list[tuple[bool, bool]]:
     wanted: list[tuple[bool, bool]] = []
-    room.go_on_requested.connect(lambda feed, training: wanted.append((feed, training)))
+    room.restart_requested.connect(lambda feed, training: wanted.append((feed, training)))
     return wanted
 
 
 def test_with_free_space_feed_and_training_resume_and_the_notice_ends(
-    room: RoomWatch, state: RunState, banner: Banner
+    room: DiskSpaceWatch, state: RunState, banner: Banner
 ) -> None:
     wanted = asked(room)
-    state.apply(NO_ROOM_FOR_CANDLES)
+    state.markets.on_feed_event(state.market, NO_ROOM_FOR_CANDLES)
     state.apply(NO_ROOM_FOR_STEPS)
     assert banner.shown is not None and "are stopped" in banner.shown.text
     look(room)
     assert wanted == [(True, True)]
-    state.apply(FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
     state.trainer_starts(has_run=True)
     assert banner.shown is None
     look(room)
     assert len(wanted) == 1
 
 
-def test_a_market_that_is_not_on_the_chart_resumes_too(room: RoomWatch, state: RunState, banner: Banner) -> None:
+def test_a_market_that_is_not_on_the_chart_resumes_too(room: DiskSpaceWatch, state: RunState, banner: Banner) -> None:
     wanted, known = asked(room), state.markets
     known.set_universe(MARKETS)
-    known.take_feed(MARKETS[1], NO_ROOM_FOR_CANDLES)
+    known.on_feed_event(MARKETS[1], NO_ROOM_FOR_CANDLES)
     assert banner.shown is not None and "storing candles" in banner.shown.text
     look(room)
     assert wanted == [(True, False)]
-    known.take_feed(MARKETS[1], FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
+    known.on_feed_event(MARKETS[1], FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
     assert banner.shown is None
-    known.take_feed(MARKETS[1], NO_ROOM_FOR_CANDLES)
+    known.on_feed_event(MARKETS[1], NO_ROOM_FOR_CANDLES)
     known.set_universe(MARKETS[:1])
     assert banner.shown is None, "it has left the run"
 
 
-def test_other_failures_are_left_to_the_user(room: RoomWatch, state: RunState, banner: Banner) -> None:
+def test_other_failures_are_left_to_the_user(room: DiskSpaceWatch, state: RunState, banner: Banner) -> None:
     wanted = asked(room)
-    state.apply(FeedStatus(FeedState.FAILED, "No exchange answers.", 0))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.FAILED, "No exchange answers.", 0))
     state.apply(TrainerFailed("It ended for the third time."))
     look(room)
     assert wanted == [] and banner.shown is None
 
 
 def test_on_a_full_disk_only_the_button_retries(
-    room: RoomWatch, state: RunState, banner: Banner, monkeypatch: pytest.MonkeyPatch
+    room: DiskSpaceWatch, state: RunState, banner: Banner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted, looks = asked(room), []
 
@@ -111,28 +102,28 @@ def test_on_a_full_disk_only_the_button_retries(
 
 
 def test_repeated_failures_are_retried_less_and_less_often(
-    room: RoomWatch, state: RunState, clock: ManualClock
+    room: DiskSpaceWatch, state: RunState, clock: ManualClock
 ) -> None:
     wanted = asked(room)
     pauses: list[int] = []
     for turn in range(6):
-        state.apply(NO_ROOM_FOR_CANDLES)
+        state.markets.on_feed_event(state.market, NO_ROOM_FOR_CANDLES)
         pauses.append(room._timer.interval())
         look(room)
         assert len(wanted) == turn + 1
-        state.apply(FeedStatus(FeedState.LIVE, "Live.", 0))
+        state.markets.on_feed_event(state.market, FeedStatus(FeedState.LIVE, "Live.", 0))
         clock.advance_ms(1_000)
     assert pauses == [20_000, 40_000, 80_000, 160_000, 300_000, 300_000]
     clock.advance_ms(600_000)
-    state.apply(NO_ROOM_FOR_CANDLES)
+    state.markets.on_feed_event(state.market, NO_ROOM_FOR_CANDLES)
     assert room._timer.interval() == LOOK_EVERY_MS, "it has gone well for ten minutes"
 
 
-def test_a_window_that_closes_starts_nothing(room: RoomWatch, state: RunState) -> None:
+def test_a_window_that_closes_starts_nothing(room: DiskSpaceWatch, state: RunState) -> None:
     wanted = asked(room)
     room.close()
     state.apply(scenario.status(TrainerState.TRAINING))
-    state.apply(NO_ROOM_FOR_CANDLES)
+    state.markets.on_feed_event(state.market, NO_ROOM_FOR_CANDLES)
     look(room)
     assert wanted == []
 
@@ -144,10 +135,10 @@ def test_the_feed_resumes_and_training_stopped_by_the_user_does_not(
 
     async def story(application: Application) -> None:
         state = application.state
-        await until(lambda: application.runs.is_training and application.series is not None, "a trainer")
+        await until(lambda: application.trainer.is_running and application.series is not None, "a trainer")
         execute = application.database.db.execute
-        application.runs.trainer.stop()
-        await until(lambda: not application.runs.is_training, "its end")
+        application.trainer.stop()
+        await until(lambda: not application.trainer.is_running, "its end")
         execute("VACUUM")  # or pages that are empty would take the candles
         execute("PRAGMA max_page_count = 1")
         gate.release(200)
@@ -155,8 +146,8 @@ def test_the_feed_resumes_and_training_stopped_by_the_user_does_not(
         banner = application.window.banner
         assert banner.shown is not None and "storing candles" in banner.shown.text
         execute("PRAGMA max_page_count = 1000000")
-        look(application.room)
+        look(application.disk_space)
         await until(lambda: state.feed is not None and state.feed.state is FeedState.REPLAYING, "the feed")
-        assert banner.shown is None and not application.runs.is_training
+        assert banner.shown is None and not application.trainer.is_running
 
     run_window(qapp, context(tmp_path), story)

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.domain.candle import Candle
 from desktop.app.composition import Application
 from tests.desktop.whole_window import CandleGate, context, run_window, until
-from tests.support.candles import random_walk
+from tests.support.candles import random_walk, write_csv
 
 
 @pytest.mark.usefixtures("idle_trainer")
@@ -31,12 +30,6 @@ def test_a_replay_begins_with_candles_behind_it_and_candles_to_come(
         await until(lambda: chart.model.count == behind + 3, "the next candles")
 
     run_window(qapp, context(tmp_path / "data", file=str(file), speed=None, catch_up_candles=1_000), story)
-
-
-def write_csv(path: Path, candles: list[Candle]) -> Path:
-    rows = (f"{c.open_time_ms},{c.open},{c.high},{c.low},{c.close},{c.volume}" for c in candles)
-    path.write_text("\n".join(("time,open,high,low,close,volume", *rows)))
-    return path
 
 
 def feed_words(application: Application) -> str:

@@ -11,15 +11,7 @@ from core.domain.events import TrainerState
 from desktop.services.training_break import TrainingBreak
 from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner
-from desktop.ui.theme import Theme
 from tests.desktop import scenario
-
-
-@pytest.fixture
-def banner(qtbot: QtBot, theme: Theme) -> Banner:
-    banner = Banner(theme)
-    qtbot.addWidget(banner)
-    return banner
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from core.checkpoints.filtering import parse
 from core.domain.clock import ManualClock
 from core.domain.events import CheckpointsChanged
 from core.storage.database import open_database
@@ -96,11 +97,11 @@ def test_marks_are_read_back_from_the_table(qtbot: QtBot, source: CheckpointSour
     ids = [f"{run_id}-{number}" for number in range(600)]
     source.set_tags(ids, ["kept"], [])
     source.set_verified({ids[0]: "", ids[1]: "It was cut short."})
-    row = source.catalog.row_of(ids[0])
-    assert row is not None and source.catalog.info(row).tags == ("kept",) and source.catalog.info(row).verified_at_ms
-    assert int((source.catalog.number("damaged") > 0).sum()) == 1
+    row = source.catalog.get(ids[0])
+    assert row is not None and row.info.tags == ("kept",) and row.info.verified_at_ms
+    assert len(source.catalog.rows(parse("damaged"))) == 1
     source.undo_stack.undo()
-    assert not source.catalog.text("tags").where(lambda tags: "kept" in tags).any()
+    assert not any(row.info.tags for row in source.catalog)
 
 
 def test_a_deletion_and_its_undo_reach_the_table(
@@ -112,7 +113,7 @@ def test_a_deletion_and_its_undo_reach_the_table(
     source.request_deletion(ids)
     assert len(source.catalog) == MANY - 2
     source.undo_stack.undo()
-    assert len(source.catalog) == MANY and source.catalog.row_of(ids[0]) is not None
+    assert len(source.catalog) == MANY and source.catalog.get(ids[0]) is not None
     source.undo_stack.redo()
     assert len(source.catalog) == MANY - 2
 
@@ -127,18 +128,6 @@ def test_an_older_versions_best_that_is_worse_than_no_model_is_not_best(
             record.add_checkpoint(saved)
     state.apply(CheckpointsChanged(run_id, saved))
     assert [info.skill for info in source.bests() if info.reason == "best"] == [0.01]
-
-
-def test_what_is_open_is_held_once_and_announced_to_a_new_trainer(source: CheckpointSource, state: RunState) -> None:
-    held: list[tuple[str, ...]] = []
-    source.held_changed.connect(held.append)
-    state.apply(scenario.ready())
-    source.hold("preview", ["a", "b"])
-    source.hold("preview", ["a", "b"])
-    source.hold("job", ["b", "c"])
-    state.apply(scenario.ready())
-    source.hold("preview", [])
-    assert held == [("a", "b"), ("a", "b", "c"), ("a", "b", "c"), ("b", "c")]
 
 
 def test_the_score_of_a_restored_checkpoint_is_marked_as_the_old_ones() -> None:

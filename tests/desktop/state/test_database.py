@@ -14,7 +14,6 @@ SERIES = random_series(30)
 
 
 def test_the_last_forecast_has_its_market_conditions(tmp_path: Path) -> None:
-    """So that a forecast from unusual input is dimmed after a restart too."""
     folder = DataFolder(tmp_path)
     folder.ensure()
     database = WindowDatabase(folder)

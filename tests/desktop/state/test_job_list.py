@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from pytestqt.qtbot import QtBot
 
 from core.domain.clock import ManualClock
 from core.domain.events import JobProgress
 from desktop.state.job_list import JobList, JobState
-from desktop.window.status_bar import JobBar
 
 
 def test_a_job_ends_with_its_last_report(clock: ManualClock) -> None:
@@ -62,15 +60,6 @@ def test_the_pace_is_no_estimate_of_a_job_that_has_none(clock: ManualClock) -> N
         jobs.apply(JobProgress("a", "First", done, 100, has_own_estimate=True))
         clock.advance_ms(4_000)
     assert jobs.running()[0].seconds_left is None
-
-
-def test_the_bar_hides_when_nothing_is_under_way(qtbot: QtBot) -> None:
-    bar = JobBar()
-    qtbot.addWidget(bar)
-    bar.show_jobs((JobProgress("a", "First", 1, 2),))
-    assert not bar.isHidden()
-    bar.show_jobs(())
-    assert bar.isHidden()
 
 
 def test_finished_jobs_stay_in_the_list_with_their_result(clock: ManualClock) -> None:

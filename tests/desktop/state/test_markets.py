@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle, Interval, Market
-from core.domain.clock import ManualClock
-from core.domain.events import EventBatch, FirstForecast
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from desktop.state.markets import CANDLES_KEPT, MarketRow, MarketsState
-from desktop.state.run_state import RunState
 from tests.desktop import scenario
 
 MINUTE = Interval.parse("1m")
@@ -53,49 +50,49 @@ def test_markets_that_only_the_run_has_are_in_the_order_of_their_numbers(markets
     assert [row.market.symbol for row in markets.rows()] == ["SIM-1", "SIM-2", "SIM-10", "AAA/USDT", "BBB/USDT"]
 
 
-def test_an_event_changes_the_row_of_its_run_and_no_other(markets: MarketsState) -> None:
+def test_an_event_changes_the_row_of_its_market_and_no_other(markets: MarketsState) -> None:
     changed = changes(markets)
     forecast = replace(scenario.forecast(CANDLES), run_id="run-c")
-    status = replace(scenario.status(), run_id="run-b")
-    for event in (forecast, status, replace(forecast, run_id="another")):
-        markets.apply(event)
+    status = scenario.market_status(B, "run-b")
+    markets.add_forecast(C, forecast)
+    markets.set_status(status)
     assert markets.row(C).forecast == forecast and markets.row(B).forecast is None
     assert markets.row(B).accuracy == status.accuracy and markets.row(B).skill == status.accuracy.skill_close
     assert markets.row(B).position_ms == status.position_ms
     assert changed == [C, B]
-    markets.apply(forecast)
+    markets.add_forecast(C, forecast)
     assert changed == [C, B], "nothing is different"
 
 
 def test_the_forecast_that_reaches_furthest_is_kept(markets: MarketsState) -> None:
     older, newer = (replace(scenario.forecast(CANDLES[:end]), run_id="run-b") for end in (-1, len(CANDLES)))
-    markets.apply(FirstForecast(replace(newer, run_id="", is_by_simple_rules=True)))
-    markets.apply(older)
+    first = replace(newer, run_id="", is_by_simple_rules=True)
+    markets.add_first_forecast(B, first)
+    markets.add_forecast(B, older)
     assert markets.row(B).forecast is not None and markets.row(B).forecast.is_by_simple_rules
-    markets.apply(newer)
+    markets.add_forecast(B, newer)
     assert markets.row(B).forecast == newer
-    markets.apply(FirstForecast(replace(newer, run_id="", is_by_simple_rules=True)))
+    markets.add_first_forecast(B, first)
     assert markets.row(B).forecast == newer, "it is committed"
 
 
 def test_a_market_that_leaves_the_run_keeps_what_its_ghosts_were_worth_and_nothing_else(markets: MarketsState) -> None:
     markets.add_closed(B, CANDLES)
-    markets.take_feed(B, FeedStatus(FeedState.LIVE, "It is live.", 0))
-    markets.apply(replace(scenario.forecast(CANDLES), run_id="run-b"))
-    markets.apply(replace(scenario.status(), run_id="run-b"))
-    accuracy, position_ms = markets.row(B).accuracy, markets.row(B).position_ms
+    markets.on_feed_event(B, FeedStatus(FeedState.LIVE, "It is live.", 0))
+    forecast, status = replace(scenario.forecast(CANDLES), run_id="run-b"), scenario.market_status(B, "run-b")
+    markets.add_forecast(B, forecast)
+    markets.set_status(status)
     markets.set_universe((A,))
-    assert markets.row(B) == MarketRow(B, accuracy=accuracy, position_ms=position_ms)
+    assert markets.row(B) == MarketRow(B, status=status)
     assert [row.market for row in markets.rows()] == [A, B], "what is nowhere listed is forgotten"
-    markets.apply(replace(scenario.forecast(CANDLES), run_id="run-b"))
-    assert markets.row(B).forecast is None
+    markets.add_forecast(C, forecast)
+    assert markets.row(C) == MarketRow(C), "it is in neither list nor run"
 
 
 def test_another_run_of_a_market_does_not_inherit_the_formers_scores(markets: MarketsState) -> None:
-    markets.apply(replace(scenario.status(), run_id="run-b"))
-    markets.apply(scenario.ready("run-new"))
+    markets.set_status(scenario.market_status(B, "run-b"))
+    markets.set_run(B, "run-new")
     assert markets.row(B).run_id == "run-new" and markets.row(B).accuracy is None
-    assert markets.market_of("run-b") is None and markets.market_of("run-new") == B
 
 
 def test_a_forming_candle_ends_with_its_close(markets: MarketsState) -> None:
@@ -111,11 +108,32 @@ def test_a_forming_candle_ends_with_its_close(markets: MarketsState) -> None:
     assert changed == [B, B, B]
 
 
+@pytest.mark.parametrize("state", FeedState)
+def test_a_market_has_caught_up_once_its_feed_no_longer_fetches_the_past(
+    markets: MarketsState, state: FeedState
+) -> None:
+    status = FeedStatus(state, "", 0)
+    markets.on_feed_event(B, status)
+    assert markets.row(B).has_caught_up is (state not in (FeedState.CONNECTING, FeedState.CATCHING_UP))
+    assert markets.row(B).feed_status == status
+
+
+def test_progress_is_kept_until_it_is_over_or_its_feed_is(markets: MarketsState) -> None:
+    for event in (
+        CatchUpProgress(10, 10),
+        *(FeedStatus(state, "", 0) for state in (FeedState.FAILED, FeedState.ENDED)),
+    ):
+        markets.on_feed_event(B, CatchUpProgress(3, 10))
+        assert markets.row(B).catch_up == CatchUpProgress(3, 10)
+        markets.on_feed_event(B, event)
+        assert markets.row(B).catch_up is None
+
+
 def test_a_feeds_progress_is_not_its_status(markets: MarketsState) -> None:
-    markets.take_feed(B, FeedStatus(FeedState.RECONNECTING, "It is gone.", 0))
-    markets.take_feed(B, CatchUpProgress(3, 4))
+    markets.on_feed_event(B, FeedStatus(FeedState.RECONNECTING, "It is gone.", 0))
+    markets.on_feed_event(B, CatchUpProgress(3, 4))
     assert (markets.row(B).feed, markets.row(B).feed_sentence) == (FeedState.RECONNECTING, "It is gone.")
-    markets.take_feed(Market("kraken", "X/EUR", MINUTE), FeedStatus(FeedState.LIVE, "", 0))
+    markets.on_feed_event(Market("kraken", "X/EUR", MINUTE), FeedStatus(FeedState.LIVE, "", 0))
     assert len(markets.rows()) == 3
 
 
@@ -127,16 +145,6 @@ def test_the_newest_candles_do_not_depend_on_the_order_of_arrival(parts: list[li
         markets.add_closed(A, [Candle(number, 1.0, 1.0, 1.0, 1.0, 1.0) for number in sorted(part)])
     expected = sorted({number for part in parts for number in part})[-CANDLES_KEPT:]
     assert [candle.open_time_ms for candle in markets.row(A).candles] == expected
-
-
-def test_the_windows_state_passes_on_the_events_of_all_runs(qapp: object) -> None:
-    state = RunState(ManualClock(scenario.NOW_MS))
-    state.markets.set_universe((A, B))
-    state.markets.set_run(B, "run-b")
-    state.apply(scenario.ready("run-a"))
-    forecast = replace(scenario.forecast(CANDLES), run_id="run-b")
-    state.apply(EventBatch((forecast,)))
-    assert state.forecast is None and state.markets.row(B).forecast == forecast
 
 
 def test_an_opened_market_is_known_until_it_leaves_the_run(markets: MarketsState) -> None:

@@ -21,6 +21,7 @@ from core.domain.events import (
 )
 from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
+from core.settings.tree import MarketSettings
 from core.training.hosting.catch_up import JOB_ID
 from desktop.state.incident_history import INCIDENTS_KEPT
 from desktop.state.job_list import JobState
@@ -42,8 +43,6 @@ from tests.desktop.chart.support import outcome_of
         (scenario.ready(), "ready"),
         (TrainerFailed("It cannot continue."), "failed"),
         (JobProgress("job", "Working", 1, 2), "jobs_changed"),
-        (CatchUpProgress(3, 10), "jobs_changed"),
-        (scenario.live_feed(), "feed_changed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -52,13 +51,25 @@ def test_each_event_emits_its_signal(qtbot: QtBot, state: RunState, event: Train
         state.apply(event)
 
 
+@pytest.mark.parametrize(
+    ("event", "signal"), [(CatchUpProgress(3, 10), "jobs_changed"), (scenario.live_feed(), "feed_changed")]
+)
+def test_each_report_of_the_feed_emits_its_signal(
+    qtbot: QtBot, state: RunState, event: FeedStatus | CatchUpProgress, signal: str
+) -> None:
+    with qtbot.waitSignal(getattr(state, signal)):
+        state.markets.on_feed_event(scenario.MARKET, event)
+    with qtbot.assertNotEmitted(getattr(state, signal)):
+        state.markets.on_feed_event(MARKETS[2], event)
+
+
 def test_a_batch_is_applied_in_order(state: RunState) -> None:
     state.apply(EventBatch(tuple(scenario.steps(5))))
     assert state.steps.column("step").tolist() == [11_541, 11_542, 11_543, 11_544, 11_545]
 
 
 def test_an_unknown_event_is_refused(state: RunState) -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(KeyError):
         state.apply("hello")  # type: ignore[arg-type]
 
 
@@ -72,7 +83,7 @@ def test_a_new_run_replaces_the_former(state: RunState) -> None:
     state.apply(scenario.ready())
     state.apply(EventBatch(tuple(scenario.steps(5))))
     state.apply(scenario.incidents()[0])
-    state.apply(scenario.live_feed())
+    state.markets.on_feed_event(state.market, scenario.live_feed())
     state.apply(scenario.diagnosis())
     state.apply(scenario.ready("next"))
     assert state.run_id == "next"
@@ -82,7 +93,7 @@ def test_a_new_run_replaces_the_former(state: RunState) -> None:
 
 
 def test_the_same_run_keeps_its_history_when_it_is_ready_again(state: RunState) -> None:
-    state.begin(scenario.RUN)
+    scenario.watch(state)
     state.add_steps(scenario.steps(5))
     state.add_incidents(scenario.incidents())
     state.apply(scenario.ready())
@@ -92,6 +103,19 @@ def test_the_same_run_keeps_its_history_when_it_is_ready_again(state: RunState) 
 def test_a_skipped_step_has_no_loss_and_is_not_zero(state: RunState) -> None:
     state.apply(EventBatch(tuple(scenario.steps(10))))
     assert np.isnan(state.steps.column("loss")).tolist() == [index == 5 for index in range(10)]
+
+
+def test_a_status_from_before_a_requested_pause_does_not_revoke_it(state: RunState) -> None:
+    state.trainer_starts(has_run=False)
+    state.apply(scenario.ready())
+    state.apply(scenario.status())
+    state.request_pause(True)
+    state.apply(scenario.status())
+    assert state.is_paused and state.pause_requested
+    state.apply(scenario.status(TrainerState.PAUSED))
+    assert state.is_paused and state.pause_requested is None
+    state.apply(scenario.status())
+    assert not state.is_paused, "the trainer resumed by itself"
 
 
 def test_incidents_are_bounded_and_newest_first(state: RunState) -> None:
@@ -139,16 +163,16 @@ def test_the_checkpoint_in_use_is_the_one_last_loaded_or_saved(state: RunState) 
 
 
 def test_catch_up_is_a_job_that_ends(state: RunState) -> None:
-    state.apply(CatchUpProgress(3, 10))
+    state.markets.on_feed_event(state.market, CatchUpProgress(3, 10))
     assert [(job.done, job.total) for job in state.jobs.running()] == [(3, 10)]
-    state.apply(CatchUpProgress(10, 10))
+    state.markets.on_feed_event(state.market, CatchUpProgress(10, 10))
     assert state.jobs.running() == ()
 
 
 @pytest.mark.parametrize("how", [FeedState.FAILED, FeedState.ENDED])
 def test_catch_up_is_interrupted_by_the_end_of_its_feed(state: RunState, how: FeedState) -> None:
-    state.apply(CatchUpProgress(3, 10))
-    state.apply(FeedStatus(how, "It is over.", 0))
+    state.markets.on_feed_event(state.market, CatchUpProgress(3, 10))
+    state.markets.on_feed_event(state.market, FeedStatus(how, "It is over.", 0))
     assert [job.state for job in state.jobs.jobs()] == [JobState.ENDED]
 
 
@@ -156,7 +180,7 @@ def test_the_simple_rules_forecast_is_shown_until_the_trainer_reaches_its_candle
     candles = scenario.market(60)
     behind, near = scenario.forecast(candles[:30]), scenario.forecast(candles)
     stopgap = replace(scenario.forecast(candles), is_by_simple_rules=True)
-    state.apply(FirstForecast(stopgap))
+    state.apply(FirstForecast(stopgap, scenario.MARKET))
     assert state.shown_forecast == stopgap and state.forecast is None, "it is not committed"
     state.apply(scenario.ready())
     state.apply(behind)
@@ -177,23 +201,23 @@ def test_a_run_is_finished_once_the_last_candle_of_an_ended_feed_is_learned(stat
     state.feed_record.add_closed(candles)
     state.apply(scenario.status(position_ms=last_ms))
     assert not is_finished(state), "more candles may come"
-    state.apply(ENDED)
+    state.markets.on_feed_event(state.market, ENDED)
     assert is_finished(state)
     state.apply(scenario.status(position_ms=candles[-2].open_time_ms))
     assert not is_finished(state), "the last one is being learned from"
     state.apply(scenario.forecast(candles))
     assert is_finished(state), "a status is sent only occasionally"
-    state.begin(scenario.RUN)
-    state.apply(ENDED)
+    scenario.watch(state)
+    state.markets.on_feed_event(state.market, ENDED)
     state.apply(scenario.status(TrainerState.CATCHING_UP, position_ms=last_ms))
     assert is_finished(state)
     for other in set(TrainerState) - {TrainerState.CATCHING_UP, TrainerState.TRAINING}:
         state.apply(scenario.status(other, position_ms=last_ms))
         assert not is_finished(state), other
     state.apply(scenario.status(position_ms=last_ms))
-    state.take_break(is_on=True)
+    state.set_break(is_on=True)
     assert not is_finished(state), "it ends, to free its device"
-    state.take_break(is_on=False)
+    state.set_break(is_on=False)
     state.begin(None)
     assert not is_finished(state)
 
@@ -202,7 +226,7 @@ def test_a_run_over_stored_candles_is_finished_after_the_catch_up(state: RunStat
     """The feed reports none of them again."""
     state.apply(scenario.status())
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
-    state.apply(ENDED)
+    state.markets.on_feed_event(state.market, ENDED)
     assert not is_finished(state)
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1_000, 1_000))
     assert is_finished(state)
@@ -214,8 +238,9 @@ MEMBERS = tuple(MemberRun(f"run-{market.symbol[0]}", market, True) for market in
 
 def of_several(state: RunState, charted: int = 1) -> None:
     """A model of three markets, the second of them on the chart unless another is named."""
-    state.begin(None, market=MARKETS[charted])
-    state.apply(replace(scenario.ready("run-A"), members=MEMBERS))
+    state.markets.set_universe(MARKETS)
+    state.begin(MARKETS[charted])
+    state.apply(scenario.ready("run-A", *MEMBERS))
 
 
 def statuses() -> TrainerStatus:
@@ -234,7 +259,8 @@ def test_the_market_on_the_chart_has_its_own_forecasts_and_scores_and_the_models
     own, other = (replace(scenario.forecast(scenario.market(60)), run_id=f"run-{name}") for name in "BC")
     state.apply(EventBatch((own, other, statuses(), *(replace(step, run_id="run-A") for step in scenario.steps(5)))))
     assert (state.run_id, state.head_id) == ("run-B", "run-A") and state.forecast == own and len(state.steps) == 5
-    assert state.status is not None and (state.status.accuracy.scored, state.status.position_ms) == (101, 1_001)
+    assert state.market_status is not None
+    assert (state.market_status.accuracy.scored, state.market_status.position_ms) == (101, 1_001)
     outcome = outcome_of(scenario.market(60)[-1])
     state.apply(replace(outcome, run_id="run-C"))
     assert not scored
@@ -253,19 +279,19 @@ def test_another_market_on_the_chart_takes_nothing_from_the_model(state: RunStat
     for event in (drift, replace(drift, run_id="run-C"), replace(drift, run_id="another")):
         state.apply(event)
     state.add_steps(scenario.steps(3))
-    state.show_market(MARKETS[2])
+    state.show_market(MARKETS[2], MarketSettings())
     assert changed == ["record"] and state.run_id == "run-C" and len(state.steps) == 3
     assert state.forecast is None and state.trainer is not None
     assert [each.run_id for each in state.drifts] == ["run-B", "run-C"], "of one candle, in two of its markets"
-    assert state.status is not None and state.status.accuracy.scored == 102
+    assert state.market_status is not None and state.market_status.accuracy.scored == 102
 
 
 def test_catch_up_of_a_market_that_leaves_the_chart_is_not_listed_as_interrupted(state: RunState) -> None:
     of_several(state)
-    state.apply(CatchUpProgress(3, 10))
-    state.show_market(MARKETS[2])
+    state.markets.on_feed_event(state.market, CatchUpProgress(3, 10))
+    state.show_market(MARKETS[2], MarketSettings())
     assert state.jobs.jobs() == ()
-    state.apply(CatchUpProgress(4, 10))
+    state.markets.on_feed_event(state.market, CatchUpProgress(4, 10))
     assert [job.state for job in state.jobs.jobs()] == [JobState.RUNNING]
 
 
@@ -273,9 +299,9 @@ def test_a_stopped_trainer_is_stopped_on_the_chart_of_any_market(state: RunState
     of_several(state)
     state.apply(replace(statuses(), state=TrainerState.RESTARTING))
     state.trainer_is_over()
-    state.show_market(MARKETS[2])
+    state.show_market(MARKETS[2], MarketSettings())
     assert state.trainer_state is TrainerState.STOPPED
-    assert state.status is not None and state.status.accuracy.scored == 102
+    assert state.market_status is not None and state.market_status.accuracy.scored == 102
 
 
 def test_incidents_are_of_all_markets_of_the_model_and_a_drift_says_of_which(state: RunState) -> None:

@@ -15,15 +15,8 @@ from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner, BannerRow, Notice
 from desktop.ui.plain_text import Label, with_usual_spaces
 from desktop.ui.theme import Theme
-from desktop.window.notices import NoticeWriter
+from desktop.window.state_notices import NoticeWriter
 from tests.desktop import scenario
-
-
-@pytest.fixture
-def banner(qtbot: QtBot, theme: Theme) -> Banner:
-    banner = Banner(theme)
-    qtbot.addWidget(banner)
-    return banner
 
 
 def test_it_hides_while_there_is_nothing_to_say(banner: Banner) -> None:
@@ -240,15 +233,15 @@ def test_a_failure_offers_a_restart_until_the_trainer_is_ready(qtbot: QtBot, ban
 
 def test_a_failed_feed_offers_another_market_until_it_is_live(banner: Banner, state: RunState) -> None:
     Requests().writer(state, banner)
-    state.apply(FeedStatus(FeedState.FAILED, "Binance refuses this country (451).", 0))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.FAILED, "Binance refuses this country (451).", 0))
     assert "451" in banner.text.text() and banner.action.text() == "Choose market…"
-    state.apply(scenario.live_feed())
+    state.markets.on_feed_event(state.market, scenario.live_feed())
     assert banner.isHidden()
 
 
 def test_only_new_severe_incidents_are_shown(banner: Banner, state: RunState) -> None:
     Requests().writer(state, banner)
-    state.begin(scenario.RUN)
+    scenario.watch(state)
     state.add_incidents(scenario.incidents())
     state.apply(scenario.incidents()[1])
     assert banner.isHidden()
@@ -357,7 +350,7 @@ def test_a_recovered_gpu_is_offered_until_a_trainer_starts(qtbot: QtBot, banner:
 def test_feed_reports_keep_other_notices(banner: Banner, state: RunState) -> None:
     Requests().writer(state, banner)
     banner.show_notice(Notice("feed", Severity.WARNING, "The sample is replayed, for Binance did not answer."))
-    state.apply(scenario.live_feed())
+    state.markets.on_feed_event(state.market, scenario.live_feed())
     assert "sample" in banner.text.text()
 
 

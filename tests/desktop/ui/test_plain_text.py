@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6 import QtGui
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QLabel, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
@@ -65,7 +66,7 @@ def test_the_tooltip_of_a_part_of_a_widget_is_escaped_too(qtbot: QtBot) -> None:
 def test_qt_itself_would_take_it_for_html(qtbot: QtBot) -> None:
     label = QLabel(MARKUP)
     qtbot.addWidget(label)
-    assert label.textFormat() is Qt.TextFormat.AutoText and Qt.mightBeRichText(MARKUP)
+    assert label.textFormat() is Qt.TextFormat.AutoText and QtGui.Qt.mightBeRichText(MARKUP)
 
 
 def test_every_tooltip_in_the_source_is_escaped() -> None:

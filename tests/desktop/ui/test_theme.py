@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from desktop.chart.items.error_strip import class_colours
 from desktop.ui.theme import Colours, Mode, Palette, Theme, build_palette, qt_palette
 from tests.support.contrast import GRAPHICS, TEXT, contrast
 
@@ -69,12 +68,10 @@ def test_candles_and_curves_have_contrast_with_the_background(palette: Palette) 
 
 
 def test_indicators_and_regimes_can_be_read_where_the_chart_names_them(palette: Palette) -> None:
-    for colour in (*palette.studies, *palette.regimes, palette.accent, palette.curves[4]):
+    for colour in (*palette.indicators, *palette.regimes, palette.accent, palette.curves[4]):
         assert contrast(colour, palette.background) >= TEXT
     for colour in palette.regimes:
         assert contrast(colour, palette.raised) >= TEXT, "in the tooltip"
-    for colour in class_colours(palette):
-        assert contrast(colour, palette.background) >= GRAPHICS
 
 
 @pytest.mark.parametrize("surface", ["background", "panel", "raised"])

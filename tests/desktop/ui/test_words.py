@@ -11,7 +11,7 @@ from core.domain.quantities import Quantity
 from core.domain.regimes import Regime
 from core.settings.group import all_field_infos
 from core.settings.tree import Settings
-from desktop.dialogs.setting_words import title
+from desktop.dialogs.setting_texts import title
 from desktop.ui.words import word
 from tests.desktop.made_up_language import MadeUpLanguage
 

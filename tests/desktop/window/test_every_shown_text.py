@@ -15,14 +15,14 @@ from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import REASON_TEXTS, reason_text
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.drawings import Anchor, Drawing, DrawingKind
 from core.domain.venue_names import venue_name
 from core.indicators.registry import INDICATORS, Indicator
 from core.logs.crashes import CrashReport
-from core.market.history.forms.table import FORMS
+from core.market.history.forms.recognise import FORMS
 from core.settings.group import all_field_infos
 from core.settings.tree import Settings
 from desktop.actions import ActionId
@@ -31,13 +31,13 @@ from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
 from desktop.checkpoints.columns import PLACE, why_saved
 from desktop.checkpoints.compare_dialog import CompareDialog
-from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
+from desktop.checkpoints.text_dialogs import open_name, open_note, open_tags
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.date import ZoneDialog
+from desktop.dialogs.drawings import DrawingDialog, LineTextDialog
 from desktop.dialogs.indicators import IndicatorsDialog
 from desktop.dialogs.market import EXCHANGES, USUAL_SYMBOLS
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.placed import DrawingDialog, LineTextDialog
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
@@ -162,8 +162,7 @@ def _date(bench: Bench) -> QWidget:
 
 
 def _kept(bench: Bench) -> list[CheckpointRow]:
-    catalog = bench.source.catalog
-    return [catalog[row] for row in range(len(catalog))]
+    return bench.source.catalog.rows()
 
 
 def _clean_up(bench: Bench) -> QWidget:
@@ -195,12 +194,13 @@ def _data() -> frozenset[str]:
     of_settings = [
         each for group in dataclasses.fields(Settings) for each in _of_group(getattr(Settings(), group.name))
     ]
-    of_studies = [text for info in INDICATORS.values() for text in _of_study(info)]
+    of_indicators = [text for info in INDICATORS.values() for text in _of_indicator(info)]
     markets = [FILE_VENUE, *EXCHANGES, *USUAL_SYMBOLS, *map(venue_name, VENUES), scenario.live_feed().sentence]
-    headline, _colon, reason = scenario.status().accuracy.verdict.partition(": ")
+    of_feed = f"{scenario.MARKET.symbol} {scenario.MARKET.interval}"
+    headline, _colon, reason = scenario.accuracy().verdict.partition(": ")
     of_run = [headline, reason[:1].upper() + reason[1:], scenario.status().device]
     forms = [form.title for form in FORMS.values()]
-    return frozenset((*said, *of_settings, *of_studies, *markets, *of_run, *forms, *available_timezones()))
+    return frozenset((*said, *of_settings, *of_indicators, *markets, of_feed, *of_run, *forms, *available_timezones()))
 
 
 def _sentences(event: object) -> Iterator[str]:
@@ -213,5 +213,5 @@ def _of_group(group: object) -> Iterator[str]:
         yield from (str(option) for option in (*get_args(info.annotation), *(info.examples or ())))
 
 
-def _of_study(info: Indicator) -> Iterator[str]:
+def _of_indicator(info: Indicator) -> Iterator[str]:
     yield from (info.title, info.description, f"{info.title} ({info.short})")

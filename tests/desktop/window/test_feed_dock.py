@@ -10,7 +10,7 @@ from desktop.actions import ActionId
 from desktop.ui.theme import Mode
 from tests.desktop import feed_scenario
 from tests.desktop.conftest import MakeBench, fill
-from tests.desktop.window.test_pictures import cut_texts, in_both_themes, keep_picture, make_dressed, settle
+from tests.desktop.window.pictures import cut_texts, in_both_themes, keep_picture, make_dressed, settle
 
 
 def test_use_kraken_stores_the_venue_and_asks_for_it(qtbot: QtBot, make_bench: MakeBench) -> None:
@@ -34,15 +34,6 @@ def test_the_venue_is_never_switched_automatically(qtbot: QtBot, make_bench: Mak
         feed_scenario.refused(bench.state)
         bench.window.show_dock(ActionId.SHOW_FEED)
         qtbot.waitUntil(bench.window.panels.feed.use_next.isVisible)
-
-
-def test_retry_is_emitted_by_the_window(qtbot: QtBot, make_bench: MakeBench) -> None:
-    bench = make_bench()
-    feed_scenario.refused(bench.state)
-    bench.window.show_dock(ActionId.SHOW_FEED)
-    qtbot.waitUntil(bench.window.panels.feed.try_again.isVisible)
-    with qtbot.waitSignal(bench.window.try_again_requested):
-        qtbot.mouseClick(bench.window.panels.feed.try_again, Qt.MouseButton.LeftButton)
 
 
 @in_both_themes

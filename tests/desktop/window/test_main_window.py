@@ -43,6 +43,7 @@ def bench(make_bench: MakeBench) -> Bench:
 @pytest.fixture
 def shared(lasting: Bench) -> Iterator[Bench]:
     """One window for all tests that change only its state: after each there is neither a run nor a notice."""
+    scenario.watch(lasting.state)
     yield lasting
     lasting.state.begin(None)
     while lasting.window.banner.shown is not None:
@@ -83,10 +84,14 @@ def test_only_possible_actions_are_enabled(shared: Bench) -> None:
 
 def test_a_finished_run_offers_no_training_actions(shared: Bench) -> None:
     shared.state.apply(scenario.status())
-    shared.state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+    shared.state.markets.on_feed_event(
+        shared.state.market, FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0)
+    )
     offered = {each for each in TRAINING if button(shared, each).isEnabled()}
     assert offered == {ActionId.STOP, ActionId.SAVE_CHECKPOINT}
-    shared.state.apply(FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0))
+    shared.state.markets.on_feed_event(
+        shared.state.market, FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0)
+    )
     assert {each for each in TRAINING if button(shared, each).isEnabled()} == OFFERED[TrainerState.TRAINING]
 
 
@@ -102,13 +107,6 @@ def test_buttons_emit_their_command(qtbot: QtBot, shared: Bench) -> None:
         assert sent.args == [command]
     with qtbot.waitSignal(shared.window.stop_requested):
         click(qtbot, shared, ActionId.STOP)
-
-
-def test_returning_to_the_gpu_is_emitted_by_the_window(qtbot: QtBot, shared: Bench) -> None:
-    shared.state.apply(Incident(None, 0, Severity.INFO, IncidentKind.GPU_IS_BACK, "The GPU answers again.", "", ""))
-    with qtbot.waitSignal(shared.window.command_requested) as asked:
-        qtbot.mouseClick(shared.window.banner.action, Qt.MouseButton.LeftButton)
-    assert asked.args == [SetDevice("cuda")]
 
 
 def test_returning_to_the_gpu_means_the_one_in_the_settings(qtbot: QtBot, bench: Bench) -> None:
@@ -292,15 +290,6 @@ def test_without_a_trainer_a_restore_changes_nothing(qtbot: QtBot, bench: Bench)
     assert window.banner.text.text() == "Going back to step 300…"
 
 
-def test_restore_is_emitted_by_the_window(qtbot: QtBot, shared: Bench) -> None:
-    fill(shared)
-    qtbot.waitUntil(lambda: not shared.window.has_stale_panels())
-    shared.window.panels.checkpoints.select("checkpoint-12310")
-    with qtbot.waitSignal(shared.window.panels.checkpoints.restore_requested) as asked:
-        shared.window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
-    assert asked.args == ["checkpoint-12310"]
-
-
 def test_every_skill_names_its_quantity(qtbot: QtBot, bench: Bench) -> None:
     """That of the close, that of the range, and the checkpoints' mean of both are three numbers."""
     fill(bench)
@@ -407,7 +396,7 @@ def test_closing_stops_the_timers_and_emits_closed(qtbot: QtBot, bench: Bench) -
     fill(bench)
     with qtbot.waitSignal(bench.window.closing):
         bench.window.close()
-    bench.state.apply(FeedStatus(FeedState.ENDED, "The end.", 0))
+    bench.state.markets.on_feed_event(bench.state.market, FeedStatus(FeedState.ENDED, "The end.", 0))
     assert not bench.window._refresher.is_running
 
 

@@ -18,11 +18,11 @@ from core.settings.tree import Settings
 from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
-from desktop.app.markets import MarketServices
+from desktop.app.market_services import MarketServices
 from desktop.ui.theme import Mode
 from tests.desktop import feed_scenario, watch_scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
-from tests.desktop.window.test_pictures import cut_texts, in_both_themes, keep_picture, make_dressed, settle
+from tests.desktop.window.pictures import cut_texts, in_both_themes, keep_picture, make_dressed, settle
 from tests.support.loopback_tickers import LoopbackTickers
 
 ROWS = watch_scenario.markets()
@@ -33,12 +33,6 @@ def settings(**market: object) -> Settings:
     return replace(defaults, market=replace(defaults.market, **market))  # type: ignore[arg-type]
 
 
-def click_row(qtbot: QtBot, bench: Bench, row: int) -> None:
-    table = bench.window.panels.markets.table
-    place = table.visualRect(table.model().index(row, 0)).center()
-    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-
-
 @pytest.mark.parametrize(
     ("before", "after"), [("auto", "auto"), ("live", "live"), ("simulate", "live"), ("replay", "live")]
 )
@@ -47,7 +41,7 @@ def test_a_click_on_a_row_chooses_its_market(qtbot: QtBot, make_bench: MakeBench
     bench.window.show_dock(ActionId.SHOW_MARKETS)
     feed_scenario.connected(bench.state)
     with qtbot.waitSignals([bench.market_choice.chosen, bench.shell.settings.changed]):
-        click_row(qtbot, bench, 3)
+        watch_scenario.click_row(bench.window.panels.markets, 3)
     market = bench.shell.settings.current.market
     assert (market.feed, market.venue, market.symbol, market.interval) == (after, "kraken", "ETH/EUR", "1h")
 
@@ -55,6 +49,7 @@ def test_a_click_on_a_row_chooses_its_market(qtbot: QtBot, make_bench: MakeBench
 def test_the_list_is_kept_in_the_settings_and_follows_them(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench(settings=settings())
     window = bench.window
+    bench.state.markets.set_universe(())
     window.show_dock(ActionId.SHOW_MARKETS)
     window.panels.markets.table.selectRow(0)
     with qtbot.waitSignal(window.shell.settings.changed) as stored, qtbot.assertNotEmitted(bench.market_choice.chosen):

@@ -5,90 +5,31 @@ With GHOSTCANDLE_PICTURES set to a folder, each picture is written there as a PN
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle
 from core.domain.diagnosis import Disease
 from core.domain.events import ForecastMade, JobProgress, Severity, TrainerFailed
-from core.forecast.conditions import ConditionsWatch
 from core.forecast.history import History
+from core.forecast.regime import RegimeWatch
 from desktop.actions import ActionId
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.panels.accuracy.panel import AccuracyPanel
-from desktop.panels.gradients.diagnosis_card import WrappingButton
-from desktop.ui.plain_text import ElidedLabel
 from desktop.ui.theme import Mode
+from tests.core.forecast.alone import ALONE
 from tests.desktop import scenario
-from tests.desktop.conftest import Bench, MakeBench, fill
-
-MODES: tuple[Mode, ...] = ("dark", "light")
-SIZES = ((1280, 720), (1600, 900))
-
-
-in_both_themes = pytest.mark.parametrize(("mode", "size"), list(zip(MODES, SIZES, strict=True)), ids=["dark", "light"])
-"""And at both sizes: which of them is dark is no matter to what is cut."""
-
-
-def make_dressed(make_bench: MakeBench, mode: Mode, size: tuple[int, int]) -> Bench:
-    bench = make_bench(scenario.checkpoints(), mode, size, is_shown=False)
-    bench.theme.apply_to(QApplication.instance())
-    bench.window.show()
-    return bench
-
-
-def cut_texts(root: QWidget) -> list[str]:
-    """Labels and buttons that are shown and have less room than their text needs."""
-    cut = []
-    for widget in root.findChildren(QWidget):
-        if not isinstance(widget, QLabel | QAbstractButton) or isinstance(widget, ElidedLabel):
-            continue
-        if not widget.isVisible() or widget.visibleRegion().isEmpty() or not widget.text():
-            continue
-        needed = widget.sizeHint()
-        is_wrapped = isinstance(widget, WrappingButton) or (isinstance(widget, QLabel) and widget.wordWrap())
-        height = widget.heightForWidth(widget.width()) if is_wrapped else needed.height()
-        seen = widget.visibleRegion().boundingRect()
-        if _is_scrolled_out_in_part(widget):
-            continue
-        if (not is_wrapped and needed.width() > seen.width() + 1) or height > seen.height() + 2:
-            cut.append(f"{widget.text()!r}: needs {needed.width()}x{height}, has {seen.width()}x{seen.height()}")
-    return cut
-
-
-def _is_scrolled_out_in_part(widget: QWidget) -> bool:
-    """Rather than cut: it lies across the lower edge of what can be scrolled on."""
-    above = widget.parentWidget()
-    while above is not None and not isinstance(above, QScrollArea):
-        above = above.parentWidget()
-    if above is None or not above.verticalScrollBar().isVisible():
-        return False
-    view = above.viewport()
-    return widget.mapTo(view, widget.rect().bottomLeft()).y() >= view.height()
-
-
-def keep_picture(widget: QWidget, name: str) -> None:
-    folder = os.environ.get("GHOSTCANDLE_PICTURES")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        assert widget.grab().save(str(Path(folder) / f"{name}.png"))
-
-
-_LAYOUTS_IN_LAYOUTS = 6
-"""Nested layouts, each of which requests space with a separate event."""
-
-
-def settle(qtbot: QtBot, bench: Bench) -> None:
-    """Wait until no panel on the screen is stale, the chart is painted, and layouts in layouts have been laid out."""
-    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
-    bench.chart.flush()
-    for _ in range(_LAYOUTS_IN_LAYOUTS):
-        QApplication.processEvents()
+from tests.desktop.conftest import MakeBench, fill
+from tests.desktop.window.pictures import (
+    cut_texts,
+    in_both_themes,
+    keep_picture,
+    make_dressed,
+    settle,
+)
 
 
 @in_both_themes
@@ -114,18 +55,17 @@ def crash() -> Crash:
     candles = scenario.market()
     last = candles[-1]
     candles[-1] = replace(last, low=last.open * 0.985, close=last.open * 0.987, high=max(last.high, last.open))
-    history = History(scenario.MINUTE, 2_000, 8)
-    watch, usual, forecasts = ConditionsWatch(history), scenario.forecast(candles), []
+    history = History.alone(scenario.MINUTE, 2_000, 8)
+    watch, usual, forecasts = RegimeWatch(history.panel), scenario.forecast(candles), []
     for candle in candles:
         history.append(candle)
-        watch.observe()
-        forecasts.append(replace(usual, origin_open_time_ms=candle.open_time_ms, conditions=watch.now))
-    assert watch.now.is_odd
+        watch.observe(ALONE)
+        forecasts.append(replace(usual, origin_open_time_ms=candle.open_time_ms, conditions=watch.now(0)))
     return candles, forecasts
 
 
 @in_both_themes
-def test_regimes_and_a_forecast_of_an_odd_input_have_nothing_cut(
+def test_regimes_in_a_crash_have_nothing_cut(
     make_bench: MakeBench, qtbot: QtBot, crash: Crash, mode: Mode, size: tuple[int, int]
 ) -> None:
     bench = make_dressed(make_bench, mode, size)
@@ -144,7 +84,6 @@ def test_regimes_and_a_forecast_of_an_odd_input_have_nothing_cut(
 def test_a_live_run_that_has_just_caught_up_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
     bench = make_dressed(make_bench, "dark", (1280, 720))
     fill(bench)
-    bench.state.interval_ms = scenario.MINUTE.duration_ms
     bench.state.apply(scenario.just_caught_up())
     settle(qtbot, bench)
     accuracy = bench.window.docks[ActionId.SHOW_ACCURACY].widget()

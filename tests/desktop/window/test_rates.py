@@ -22,7 +22,8 @@ MARKETS = tuple(Market("binance", f"{name}/USDT", scenario.MINUTE) for name in "
 def test_a_rate_that_is_typed_is_used_now_and_after_a_restart(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench()
     members = tuple(MemberRun(f"run-{at}", market, True) for at, market in enumerate(MARKETS))
-    bench.state.apply(replace(scenario.ready("run-0"), members=members))
+    bench.state.markets.set_universe(MARKETS)
+    bench.state.apply(scenario.ready("run-0", *members))
     box, store = bench.window.inputs.learning_rate, bench.shell.settings
     box.selectAll()
     qtbot.keyClicks(box, "2e-4")

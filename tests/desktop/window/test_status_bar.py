@@ -17,15 +17,20 @@ from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 
 
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> StatusPanel:
+    panel = StatusPanel(state, theme)
+    qtbot.addWidget(panel)
+    return panel
+
+
 def trainer_words(panel: StatusPanel) -> str:
     panel.refresh()
     return panel.trainer.text().lower()
 
 
-def test_a_tripped_circuit_breaker_is_shown_as_a_pause(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+def test_a_tripped_circuit_breaker_is_shown_as_a_pause(panel: StatusPanel, state: RunState) -> None:
     """The banner calls it a pause, so the status bar must too."""
-    panel = StatusPanel(state, theme)
-    qtbot.addWidget(panel)
     state.apply(scenario.status(TrainerState.TRAINING))
     state.apply(TrainerFailed("The third time.", by_breaker=True))
     assert "paused" in trainer_words(panel) and "failed" not in trainer_words(panel)
@@ -34,11 +39,9 @@ def test_a_tripped_circuit_breaker_is_shown_as_a_pause(qtbot: QtBot, state: RunS
 
 
 def test_caught_up_is_shown_until_the_next_candle_closes(
-    qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock
+    panel: StatusPanel, state: RunState, clock: ManualClock
 ) -> None:
     """With candles of an hour that may take an hour."""
-    panel = StatusPanel(state, theme)
-    qtbot.addWidget(panel)
     state.apply(scenario.status(TrainerState.CATCHING_UP))
     assert trainer_words(panel) == "catching up", "it has not forecast anything yet"
     state.apply(scenario.forecast(scenario.market()))
@@ -49,10 +52,8 @@ def test_caught_up_is_shown_until_the_next_candle_closes(
 
 @pytest.mark.parametrize("trainer_state", [TrainerState.CATCHING_UP, TrainerState.TRAINING])
 def test_learning_from_stored_candles_has_one_word_live_and_in_a_replay(
-    qtbot: QtBot, state: RunState, theme: Theme, trainer_state: TrainerState
+    panel: StatusPanel, state: RunState, trainer_state: TrainerState
 ) -> None:
-    panel = StatusPanel(state, theme)
-    qtbot.addWidget(panel)
     state.apply(scenario.status(trainer_state))
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
     assert trainer_words(panel) == "catching up"
@@ -60,13 +61,13 @@ def test_learning_from_stored_candles_has_one_word_live_and_in_a_replay(
 
 @pytest.mark.parametrize("trainer_state", [TrainerState.CATCHING_UP, TrainerState.TRAINING])
 def test_waiting_is_shown_while_no_candle_can_arrive(
-    qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock, trainer_state: TrainerState
+    panel: StatusPanel, state: RunState, clock: ManualClock, trainer_state: TrainerState
 ) -> None:
     """The trainer sends no status until a candle arrives, so its last status is outdated."""
-    panel = StatusPanel(state, theme)
-    qtbot.addWidget(panel)
     state.apply(scenario.status(trainer_state, last_step_at_ms=clock.now_ms()))
-    state.apply(FeedStatus(FeedState.RECONNECTING, "The connection was cut.", clock.now_ms()))
+    state.markets.on_feed_event(
+        state.market, FeedStatus(FeedState.RECONNECTING, "The connection was cut.", clock.now_ms())
+    )
     assert "waiting" not in trainer_words(panel), "stored candles are still being learned"
     clock.advance_ms(30 * 60_000)
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
@@ -75,26 +76,22 @@ def test_waiting_is_shown_while_no_candle_can_arrive(
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1_000, 1_000))
     panel.tick()
     assert "waiting" in panel.trainer.text().lower()
-    state.apply(FeedStatus(FeedState.LIVE, "Live.", clock.now_ms()))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.LIVE, "Live.", clock.now_ms()))
     assert "waiting" not in trainer_words(panel)
 
 
-def test_a_fully_learned_replay_is_finished(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+def test_a_fully_learned_replay_is_finished(panel: StatusPanel, state: RunState) -> None:
     """Regression: "Training" stayed beside "Ended"."""
-    panel = StatusPanel(state, theme)
-    qtbot.addWidget(panel)
     state.apply(scenario.status())
     assert trainer_words(panel) == "training"
-    state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
     assert trainer_words(panel) == "training finished"
 
 
 def test_waiting_for_the_exchange_does_not_hide_a_pause(
-    qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock
+    panel: StatusPanel, state: RunState, clock: ManualClock
 ) -> None:
-    panel = StatusPanel(state, theme)
-    qtbot.addWidget(panel)
-    state.apply(FeedStatus(FeedState.CONNECTING, "Connecting.", clock.now_ms()))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.CONNECTING, "Connecting.", clock.now_ms()))
     state.apply(scenario.status(TrainerState.TRAINING, last_step_at_ms=None))
     assert "waiting" in trainer_words(panel)
     state.apply(scenario.status(TrainerState.PAUSED, last_step_at_ms=None))
@@ -110,20 +107,18 @@ def test_waiting_for_the_exchange_does_not_hide_a_pause(
     ],
 )
 def test_the_feeds_state_is_shown_once(
-    qtbot: QtBot, state: RunState, theme: Theme, feed: FeedState, sentence: str, shown: str
+    panel: StatusPanel, state: RunState, feed: FeedState, sentence: str, shown: str
 ) -> None:
-    panel = StatusPanel(state, theme)
-    qtbot.addWidget(panel)
-    state.apply(FeedStatus(feed, sentence, 0))
+    state.markets.on_feed_event(state.market, FeedStatus(feed, sentence, 0))
     panel.refresh()
     assert panel.feed.text() == shown
 
 
-def test_a_wait_is_counted_down(qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock) -> None:
-    panel = StatusPanel(state, theme)
-    qtbot.addWidget(panel)
+def test_a_wait_is_counted_down(panel: StatusPanel, state: RunState, clock: ManualClock) -> None:
     now_ms = clock.now_ms()
-    state.apply(FeedStatus(FeedState.RECONNECTING, "Cut.", now_ms, retry_at_ms=now_ms + 9_000))
+    state.markets.on_feed_event(
+        state.market, FeedStatus(FeedState.RECONNECTING, "Cut.", now_ms, retry_at_ms=now_ms + 9_000)
+    )
     panel.refresh()
     clock.advance_ms(2_000)
     panel.tick()
@@ -145,7 +140,7 @@ def at_width(panel: StatusPanel, width: int) -> None:
 def test_what_has_no_room_is_dropped_rather_than_cut(qtbot: QtBot, state: RunState, theme: Theme, jobs: int) -> None:
     """Regression: at 800 pixels the work under way was cut, and its time left lay over its progress."""
     panel = StatusPanel(state, theme)
-    state.apply(scenario.live_feed())
+    state.markets.on_feed_event(state.market, scenario.live_feed())
     state.apply(scenario.status(TrainerState.CATCHING_UP))
     for number in range(jobs):
         state.apply(JobProgress(f"{number}", "Learning from stored candles", 250, 1_000, 75.0))
@@ -182,12 +177,12 @@ def test_of_several_markets_the_answers_name_the_one_on_the_chart(qtbot: QtBot, 
     """The loss beside them is of all."""
     panel, market = StatusPanel(state, theme), Market("kraken", "ETH/EUR", scenario.MINUTE)
     shown_panel(qtbot, panel, 1600, 24)
-    state.begin(None, 60_000, None, None, market)
-    state.apply(scenario.status())
+    scenario.watch(state, None, market)
+    state.apply(scenario.status(markets=(scenario.market_status(market),)))
     panel.refresh()
     assert panel.answers[0].text().startswith("Ghosts") and "all markets" not in panel.loss.toolTip()
-    state.take_members(scenario.RUN, {scenario.RUN: market, "other": Market("kraken", "XBT/EUR", scenario.MINUTE)})
-    state.apply(scenario.status())
+    state.set_members(scenario.RUN, {scenario.RUN: market, "other": Market("kraken", "XBT/EUR", scenario.MINUTE)})
+    state.apply(scenario.status(markets=(scenario.market_status(market),)))
     panel.refresh()
     first, *others = panel.answers
     assert first.text().startswith("ETH/EUR: Ghosts") and not any("ETH" in each.text() for each in others)

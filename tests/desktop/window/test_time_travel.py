@@ -46,14 +46,14 @@ def test_pause_step_back_ten_candles_see_their_ghosts_and_resume(
         await until(lambda: model.count >= CATCH_UP and bool(model.ghosts()), "the newest forecast")
         newest = model.count
         QTest.keyClick(window, Qt.Key.Key_F9)
-        assert travel.bar.said.text().startswith("Paused at")
+        assert travel.bar.label.text().startswith("Paused at")
         gate.release(2)
         for _ in range(10):
             QTest.keyClick(window, Qt.Key.Key_Left, _ALT)
         await until(lambda: bool(model.ghosts()), "the ghosts of then")
         assert model.count == newest - 10 and model.moment is not None
         assert tuple(placed.ghost for placed in model.ghosts()) == stored_at(application, newest - 11)
-        assert "10 candles ago" in travel.bar.said.text()
+        assert "10 candles ago" in travel.bar.label.text()
         click(application, ActionId.TRAVEL_BACK)
         assert model.count == newest - 11 and application.series is not None and len(application.series) == newest
         travel.bar.speed_chosen.emit(30.0)
@@ -86,7 +86,7 @@ def test_a_step_releases_one_candle_and_later_ones_wait(
         click(application, ActionId.TRAVEL_BACK)
         gate.release(2)
         await until(lambda: len(application.series or ()) == newest + 4, "candles meanwhile")
-        assert model.count == newest + 1 and "3 candles ago" in travel.bar.said.text()
+        assert model.count == newest + 1 and "3 candles ago" in travel.bar.label.text()
         QTest.keyClick(application.chart, Qt.Key.Key_Escape)
         assert model.count == newest + 4
 

@@ -12,7 +12,7 @@ from typing import Any
 from aiohttp import web
 
 from core.domain.candle import Candle
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from tests.support.exchange.client import Client
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.exchange.toxics import Message

@@ -12,7 +12,8 @@ import ccxt.pro
 
 from core.domain.candle import Interval, Market
 from core.domain.clock import Clock
-from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
+from core.market.feeds.exchange import ExchangeFeed
+from core.market.feeds.timing import ExchangeTimes
 from tests.support.exchange.clock import AcceleratedClock, FastClock
 from tests.support.exchange.coinbase import CoinbaseExchange
 from tests.support.exchange.kraken import KrakenExchange

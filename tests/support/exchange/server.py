@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from core.domain.candle import Candle
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from tests.support.exchange import wire
 from tests.support.exchange.client import Client
 from tests.support.exchange.clock import loop_s, wall_ms

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +18,7 @@ from tests.support.feeds import RecordedEvents
 from tests.support.virtual_network import loop_time
 
 HOUR_MS = 3_600_000
+HONG_KONG_MS = 16 * HOUR_MS
 PRICE = 50.0
 Row = tuple[int, float, float, float, float, float]
 
@@ -38,6 +41,29 @@ def rows_from(since_ms: int, step_ms: int, phase_ms: int = 0) -> list[Row]:
     """Ascending; the last one is open."""
     first_ms = open_of(since_ms + step_ms - 1, step_ms, phase_ms)
     return [row(time_ms, step_ms) for time_ms in range(first_ms, now_ms() + 1, step_ms)][:300]
+
+
+def htx(step_ms: int, phase_ms: int, odd_ms: int = 0, streamed_price: float = 1.0) -> StreamingExchange:
+    """odd_ms: by how much its second row is off the grid. streamed_price: what streamed volumes are multiplied with."""
+
+    def answer(request: web.Request) -> Any:
+        listed = [list(each) for each in rows_from(int(request.query["from"]) * 1000, step_ms, phase_ms)]
+        if odd_ms and len(listed) > 1:
+            listed[1][0] += odd_ms
+        return {"status": "ok", "ts": now_ms(), "data": [tick(*each) for each in reversed(listed)]}
+
+    def tick(time_ms: float, o: float, h: float, low: float, c: float, volume: float) -> dict[str, Any]:
+        numbers = {"open": o, "high": h, "low": low, "close": c, "amount": volume, "vol": volume * c, "count": 3}
+        return {"id": int(time_ms) // 1000, **numbers}
+
+    def stream(texts: list[str]) -> Iterable[Any]:
+        for channel in [json.loads(text)["sub"] for text in texts if '"sub"' in text]:
+            if "kline" in channel:
+                *current, volume = row(open_of(now_ms(), step_ms, phase_ms), step_ms)
+                current.append(volume * streamed_price)
+                yield gzip.compress(json.dumps({"ch": channel, "ts": now_ms(), "tick": tick(*current)}).encode())
+
+    return StreamingExchange("htx", answer, {"BTC/USDT": "btcusdt"}, stream=stream)
 
 
 async def watched(

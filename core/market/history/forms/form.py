@@ -1,4 +1,4 @@
-"""What is known of one vendor's files."""
+"""The known form of one vendor's files."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Form:
     A file is recognised by `columns`, names that its header has exactly so, in any order and perhaps among others; or,
     without a header, by `layout`, the parts of its lines (see `core.market.history.forms.layouts`); by `times`, a
     regular expression that every time matches; and by `file_name`, one found in the name of the file or of the packed
-    one. Where another form has the same layout, needs_name lets the user be asked if the name does not tell.
+    one. If another form has the same layout, needs_name lets the user be asked if the name does not tell.
     """
 
     name: str
-    """What ``--form`` takes."""
+    """The argument of ``--form``."""
     title: str
     source: str
-    """Where the form is documented, with a version or a date."""
+    """The documentation of the form, with a version or a date."""
     columns: tuple[str, ...] = ()
     layout: str = ""
     times: str = ""
@@ -49,22 +49,22 @@ class Form:
     day_first: bool | None = None
     """Whether dates such as 01/02/2024 begin with the day. None: as the rows prove it."""
     zone: str = ""
-    """Of times that name none."""
+    """The zone of times that name none."""
     clock_of: str = ""
-    """Whose clock the times follow, where only the user knows its zone: of candles shorter than a day it has to be
-    named."""
+    """The owner of the clock that the times follow, if only the user knows its zone: for candles shorter than a day it
+    must be named."""
     stamp: Stamp | None = None
-    """Of candles shorter than a day. None: the beginning, or as the times show."""
+    """The stamp of candles shorter than a day. None: the beginning, or as the times show."""
     asks_stamp: bool = False
     are_days: bool = False
     """Whether each candle is a day, whatever its time of day."""
     volume_unit: str = BASE
     volume_factor: float = 1.0
-    """What one of the volume column counts, in the unit."""
+    """Units that one of the volume column counts as."""
     quote_amounts: str = ""
     """Symbols whose amounts are in the quote currency, as a regular expression."""
-    whole_prices: float = 1.0
-    """The factor of prices, if all of a file's prices are whole numbers of at least `least_whole`."""
-    least_whole: float = 10_000.0
+    integer_price_factor: float = 1.0
+    """The factor of prices, if all of a file's prices are whole numbers of at least `least_integer_price`."""
+    least_integer_price: float = 10_000.0
     refusal: str = ""
-    """What the file holds and the next step, if it holds no candles and no trades."""
+    """The content of the file and the next step, if it holds no candles and no trades."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import DAY_MS
+from core.domain.candle_faults import LATEST_MS
 from core.domain.dates import YEAR_1990_MS
-from core.domain.validation import LATEST_MS
 from core.market.history.cells import numbers_of
 from core.market.history.forms.form import Form
 
@@ -42,7 +42,7 @@ _SAMPLE_ROWS = 100
 
 
 def places_of(form: Form, columns: int) -> dict[str, int] | None:
-    """The place of each part, by name; None if a line of so many columns cannot have this layout."""
+    """The index of each part, by name; None if a line with this number of columns cannot have this layout."""
     parts = form.layout.split()
     if parts[-1] == "…":
         parts = parts[:-1]
@@ -88,7 +88,7 @@ def _are_prices(form: Form, table: pd.DataFrame, places: dict[str, int]) -> NDAr
     opened, high, low, close = prices
     found = (high >= np.maximum(opened, close)) & (low <= np.minimum(opened, close)) & (low > 0)
     if "whole" in form.layout:
-        found &= (_is_whole(prices) & (prices >= form.least_whole)).all(axis=0)
+        found &= (_is_integer(prices) & (prices >= form.least_integer_price)).all(axis=0)
     if "average" in places:
         shown = numbers_of(table.iloc[:, places["average"]])
         found &= (shown == 0.0) | ((low <= shown) & (shown <= high))
@@ -108,24 +108,20 @@ def _is_part(part: str, place: int, column: pd.Series) -> NDArray[np.bool_]:
     match part:
         case "time":
             if (~np.isfinite(numbers)).mean() < FEWEST:
-                return _is_moment(numbers)
+                # A moment from 1990 on, in one of the four units.
+                fits = [(numbers >= each * YEAR_1990_MS) & (numbers < each * LATEST_MS) for each in _UNITS_MS]
+                return np.asarray(np.logical_or.reduce(fits))
             return column.astype(str).str.contains(r"\d{4}[-./]\d|\d[-./]\d{4}").to_numpy(dtype=np.bool_)
         case "ms":
-            return _is_whole(numbers) & (numbers >= 0) & (numbers < DAY_MS)
+            return _is_integer(numbers) & (numbers >= 0) & (numbers < DAY_MS)
         case "id":
             before, after = numbers[:-1], numbers[1:]  # of two infinities a difference would be no number
             in_order = place == 0 or bool((after >= before).all() or (after <= before).all())
-            return _is_whole(numbers) & in_order
+            return _is_integer(numbers) & in_order
         case "count":
-            return _is_whole(numbers)
+            return _is_integer(numbers)
     return np.isfinite(numbers)
 
 
-def _is_moment(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Where a number is a moment from 1990 on, in one of the four units."""
-    found = [(numbers >= each * YEAR_1990_MS) & (numbers < each * LATEST_MS) for each in _UNITS_MS]
-    return np.asarray(np.logical_or.reduce(found))
-
-
-def _is_whole(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _is_integer(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(np.isfinite(numbers) & (numbers == np.floor(numbers)))

@@ -328,8 +328,8 @@ VENDOR_FORMS = (
         source="databento.com/docs, CSV encoding (2024): prices in units of 1e-9 unless pretty",
         columns=("rtype", "publisher_id", "instrument_id", "open", "high", "low", "close", "volume"),
         reads={"time": ("ts_event", "timestamp", "time", "date", "datetime", "ts")},
-        whole_prices=1e-9,
-        least_whole=1e6,
+        integer_price_factor=1e-9,
+        least_integer_price=1e6,
         volume_unit="contracts or shares",
     ),
     Form(
@@ -347,7 +347,7 @@ VENDOR_FORMS = (
         layout="ms whole whole whole whole volume",
         file_name=r"^(\d{8})_.*_(?:second|minute)_trade\.",
         zone="America/New_York",
-        whole_prices=1e-4,
+        integer_price_factor=1e-4,
         volume_unit=SHARES,
     ),
     Form(
@@ -357,7 +357,7 @@ VENDOR_FORMS = (
         layout="moment whole whole whole whole volume",
         times=r"\d{8} \d\d:\d\d",
         zone="America/New_York",
-        whole_prices=1e-4,
+        integer_price_factor=1e-4,
         volume_unit=SHARES,
     ),
     Form(

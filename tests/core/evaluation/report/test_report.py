@@ -12,13 +12,12 @@ import pytest
 
 from core.domain.quantities import LEVELS
 from core.evaluation.details import Timeline, evaluate_run, timeline_of
-from core.evaluation.report import charts, svg, touched_words, words
+from core.evaluation.report import charts, figures, svg
 from core.evaluation.report.page import page
 from core.forecast.experts import EXPERTS, MODEL
-from core.storage.database import open_database
-from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from tests.core.evaluation.report.tree import Tree, require_self_contained
+from tests.core.evaluation.rigs import database
 from tests.support.candles import random_walk
 from tests.support.synthetic_run import made_up
 
@@ -33,12 +32,9 @@ class Recorded:
 
 def recorded(root: Path, count: int) -> Recorded:
     run_id = made_up(root, random_walk(count, seed=2))
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
+    with database(root) as db:
         run = RunStore(db).get(run_id)
         found, timeline = evaluate_run(db, run, 3), timeline_of(db, run, 3)
-    finally:
-        db.close()
     return Recorded({**ABOUT, "candles": count, "scored": count - 1, **found}, timeline)
 
 
@@ -68,17 +64,17 @@ def test_the_skill_chart_ends_at_the_summary_value(run: Recorded) -> None:
 
 def test_candles_that_do_not_count_are_mentioned(run: Recorded) -> None:
     """Regression: nothing said why 400 of 1,400 candles were evaluated."""
-    assert run.summary["left_out"] == 0 and words.heading(run.summary).endswith("119 scored, 119 evaluated")
+    assert run.summary["left_out"] == 0 and figures.heading(run.summary).endswith("119 scored, 119 evaluated")
     longer = {**run.summary, "candles": 1_400, "scored": 1_399, "judged": 400, "left_out": 1_000}
     said = "400 evaluated (not the first 1,000: the reference needs them as its past)"
-    assert said in words.heading(longer) and said in Tree(page(longer, run.timeline)).text
+    assert said in figures.heading(longer) and said in Tree(page(longer, run.timeline)).text
     thinned = {**longer, "without_detail": 3_000}
-    assert words.heading(thinned).endswith("its past; of 3,000 older ones the detail is no longer stored)")
+    assert figures.heading(thinned).endswith("its past; of 3,000 older ones the detail is no longer stored)")
 
 
 def test_too_few_targets_of_all_files_are_not_said_to_be_inside_a_band() -> None:
     few = {"coverage": {"overall": None, "overall_ci95": None}}
-    assert words.pooled_coverage(few) == "Not enough candles to judge the 90 % band."
+    assert figures.pooled_coverage(few) == "Not enough candles to judge the 90 % band."
 
 
 def test_reliability_and_coverage_count_the_same_forecasts(run: Recorded) -> None:
@@ -91,43 +87,43 @@ def test_reliability_and_coverage_count_the_same_forecasts(run: Recorded) -> Non
     assert values[-1] - values[0] == pytest.approx(run.summary["coverage"]["overall"], abs=0.01)
 
 
-@pytest.mark.parametrize("name", words.QUANTITIES)
+@pytest.mark.parametrize("name", figures.QUANTITIES)
 def test_text_and_page_show_the_numbers_of_the_json(run: Recorded, name: str) -> None:
     of = run.summary["pinball"][name]
     seen = Tree(page(run.summary, run.timeline)).text
     for key in ("skill", "skill_vs_best", "model_gain", "online_gain"):
         digits = 3 if key == "model_gain" else 2
-        wanted = words.measured(of[key], of[f"{key}_ci95"], digits)
+        wanted = figures.measured(of[key], of[f"{key}_ci95"], digits)
         assert f"{100.0 * of[key]:+.{digits}f} %" in wanted and wanted in seen
     assert of["best_baseline_name"] in seen and "n = 119" in seen
     for horizon, value in run.summary["horizons"].items():
-        assert (horizon, words.measured(value[name]["skill"], value[name]["skill_ci95"])) in {
-            (row[0], row[1 + words.QUANTITIES.index(name)]) for row in words.horizons(run.summary, "skill")
+        assert (horizon, figures.measured(value[name]["skill"], value[name]["skill_ci95"])) in {
+            (row[0], row[1 + figures.QUANTITIES.index(name)]) for row in figures.horizons(run.summary, "skill")
         }
 
 
 def test_every_other_drawn_quantity_has_a_row(run: Recorded, short: Recorded) -> None:
     seen = Tree(page(run.summary, run.timeline)).text
-    rows = words.also_drawn(run.summary)
+    rows = figures.also_drawn(run.summary)
     assert [row[0] for row in rows] == ["body", "upper wick", "lower wick", "volume"]
-    for row, key in zip(rows, words.ALSO_DRAWN, strict=True):
+    for row, key in zip(rows, figures.ALSO_DRAWN, strict=True):
         of = run.summary["pinball"][key]
-        assert row[1] == words.measured(of["skill"], of["skill_ci95"]) and row[3] == "119"
+        assert row[1] == figures.measured(of["skill"], of["skill_ci95"]) and row[3] == "119"
         assert row[1] in seen and row[2].startswith("not proven") and row[2] in seen
-    assert {row[1:] for row in words.also_drawn(short.summary)} == {(words.NOT_ENOUGH, "", "11")}
+    assert {row[1:] for row in figures.also_drawn(short.summary)} == {(figures.NOT_ENOUGH, "", "11")}
 
 
 def test_online_training_has_its_interval_and_verdict(run: Recorded) -> None:
-    of, shown = run.summary["online"], words.online(run.summary)
-    assert words.measured(of["gain"], of["ci95"]) in shown and f"n = {of['n']}" in shown and of["n"] == 99
+    of, shown = run.summary["online"], figures.online(run.summary)
+    assert figures.measured(of["gain"], of["ci95"]) in shown and f"n = {of['n']}" in shown and of["n"] == 99
     assert shown in Tree(page(run.summary, run.timeline)).text
     proven = {**run.summary, "online": {**of, "gain": 0.02, "ci95": [0.01, 0.03], "n": 4_000}}
-    assert "+2.00 % (+1.00 to +3.00)" in words.online(proven) and "helped" in words.online(proven)
+    assert "+2.00 % (+1.00 to +3.00)" in figures.online(proven) and "helped" in figures.online(proven)
     harmed = {**run.summary, "online": {**of, "gain": -0.02, "ci95": [-0.03, -0.01], "n": 4_000}}
-    assert "harmed" in words.online(harmed)
+    assert "harmed" in figures.online(harmed)
     unproven = {**run.summary, "online": {**of, "gain": 0.0, "ci95": [-0.01, 0.01], "n": 4_000}}
-    assert "not proven" in words.online(unproven)
-    assert "not measured" in words.online({**run.summary, "online": {**of, "gain": None, "twin_age": 0}})
+    assert "not proven" in figures.online(unproven)
+    assert "not measured" in figures.online({**run.summary, "online": {**of, "gain": None, "twin_age": 0}})
 
 
 def test_candles_after_a_gap_are_separate_with_n_and_intervals(run: Recorded) -> None:
@@ -140,8 +136,8 @@ def test_candles_after_a_gap_are_separate_with_n_and_intervals(run: Recorded) ->
     for text in ("48, in none of the other figures", "-2.00 % (-5.00 to +1.00)", "50.0 % (95 %: 36.0 to 64.0, n = 48)"):
         assert text in shown
     assert "n = 44" in shown and "skill of the range +10.00 %" in shown
-    few = words.after_gap({**run.summary, "after_gap": {**run.summary["after_gap"], "n": 5}})
-    assert "session break: 5" in few and words.NOT_ENOUGH in few
+    few = figures.after_gap({**run.summary, "after_gap": {**run.summary["after_gap"], "n": 5}})
+    assert "session break: 5" in few and figures.NOT_ENOUGH in few
 
 
 def test_drifts_are_listed_or_reported_as_none(run: Recorded) -> None:
@@ -154,11 +150,11 @@ def test_drifts_are_listed_or_reported_as_none(run: Recorded) -> None:
 
 
 def test_every_chart_ends_at_its_number(run: Recorded) -> None:
-    for name in words.QUANTITIES:
+    for name in figures.QUANTITIES:
         drawn = charts.loss_reduction(run.timeline, name)
         described = drawn.findtext("desc") if drawn is not None else None
         assert described is not None
-        assert f"combination ends at {words.percent(run.summary['pinball'][name]['skill'])}" in described
+        assert f"combination ends at {figures.percent(run.summary['pinball'][name]['skill'])}" in described
 
 
 @pytest.mark.parametrize(
@@ -177,20 +173,20 @@ def test_the_paper_score_leads_with_a_cost(run: Recorded, found: dict[str, Any],
     of = {"n": 4_000, "break_even_bp": 0.8, "break_even_bp_ci95": [0.2, 1.4], "cost_bp": 5.0, "net_bp": -0.4}
     of |= {"net_bp_ci95": [-0.9, 0.1], "trades_per_candle": 0.4, "time_in_market": 0.5, "drawdown_bp": 120.0}
     summary = {**run.summary, "paper": {**run.summary["paper"], **of, **found}}
-    assert words.paper_headline(summary).startswith(headline) and len(words.paper(summary)) == rows
+    assert figures.paper_headline(summary).startswith(headline) and len(figures.paper(summary)) == rows
     seen = Tree(page(summary, run.timeline)).text
-    assert words.paper_headline(summary) in seen and "No order was placed." in seen
+    assert figures.paper_headline(summary) in seen and "No order was placed." in seen
     if rows == 3:
         assert "not proven to differ from 0" in seen and "120 bp" in seen
 
 
 def test_direction_and_coverage_have_n(run: Recorded) -> None:
-    shown = dict([*words.direction(run.summary), *words.coverage(run.summary)])
+    shown = dict([*figures.direction(run.summary), *figures.coverage(run.summary)])
     of = run.summary["direction"]
     right = shown["Direction right"]
     assert f"{100.0 * of['accuracy']:.1f} %" in right and f"n = {of['n']}" in right
     assert f"n = {of['majority_n']}" in shown["Majority, in hindsight"]
-    assert words.NOT_ENOUGH in shown["Worst 500 in a row"]
+    assert figures.NOT_ENOUGH in shown["Worst 500 in a row"]
     low, high = run.summary["coverage"]["overall_ci95"]
     assert low < run.summary["coverage"]["overall"] < high
     assert f"(95 %: {100.0 * low:.1f} to {100.0 * high:.1f}, n = {run.summary['judged']})" in shown["90 % band covers"]
@@ -203,32 +199,32 @@ def test_direction_and_coverage_have_n(run: Recorded) -> None:
         (0.0499, 479, "p = 0.0499 (n = 479); the losses differ"),
         (0.01, 120, "p = 0.0100 (n = 120); not proven"),
         (1e-9, 7_997, "p below 0.0001 (n = 7,997); the losses differ"),
-        (None, 12, words.NOT_ENOUGH),
+        (None, 12, figures.NOT_ENOUGH),
     ],
 )
 def test_the_probability_of_chance_is_explained(run: Recorded, chance: float | None, n: int, said: str) -> None:
     summary = {**run.summary, "diebold_mariano_p": chance, "judged": n}
-    assert said in dict(words.difference(summary))["Diebold-Mariano, close"]
+    assert said in dict(figures.difference(summary))["Diebold-Mariano, close"]
     assert said in Tree(page(summary, run.timeline)).text
 
 
 def test_too_few_candles_are_reported_without_numbers(short: Recorded) -> None:
     json.dumps(short.summary, allow_nan=False)
     tree = Tree(page(short.summary, short.timeline))
-    assert words.NOT_ENOUGH in tree.text and "Not enough candles to draw this." in tree.text
+    assert figures.NOT_ENOUGH in tree.text and "Not enough candles to draw this." in tree.text
     assert "svg" not in tree.tags and "nan" not in tree.text.lower() and "None" not in tree.text
-    assert all(words.NOT_ENOUGH in value for row in words.findings(short.summary)[:-1] for value in row[1:])
+    assert all(figures.NOT_ENOUGH in value for row in figures.findings(short.summary)[:-1] for value in row[1:])
 
 
 def test_one_candle_is_accepted(tmp_path: Path) -> None:
     only = recorded(tmp_path, 1)
-    assert words.NOT_ENOUGH in page(only.summary, only.timeline)
+    assert figures.NOT_ENOUGH in page(only.summary, only.timeline)
 
 
 @pytest.mark.parametrize(
     ("ci95", "n", "said"),
     [
-        (None, 20, words.NOT_ENOUGH),
+        (None, 20, figures.NOT_ENOUGH),
         ([-0.1, 0.1], 5000, "not proven"),
         ([0.0, 0.1], 5000, "not proven"),
         ([0.01, 0.1], 299, "not proven"),
@@ -239,7 +235,7 @@ def test_one_candle_is_accepted(tmp_path: Path) -> None:
 def test_only_an_interval_excluding_zero_on_enough_candles_is_proof(
     ci95: list[float] | None, n: int, said: str
 ) -> None:
-    assert words.verdict(ci95, n, "better", "worse").startswith(said)
+    assert figures.verdict(ci95, n, "better", "worse").startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +252,7 @@ def test_a_hostile_file_name_is_escaped(run: Recorded, name: str) -> None:
     text.encode()
     plain, tree = Tree(page(run.summary, run.timeline)), Tree(text)
     assert tree.tags == plain.tags and tree.attributes == plain.attributes
-    assert words.printable(name) in tree.text
+    assert figures.printable(name) in tree.text
     assert "\x1b" not in text and "\u202e" not in text
 
 
@@ -294,10 +290,9 @@ def test_the_chance_of_a_price_is_a_table_only_with_cases(run: Recorded) -> None
     of = {"n": 800, "brier": 0.16, "skill": 0.047, "skill_ci95": [0.036, 0.058], "reliability": []}
     of |= {"skill_vs_climatology": -0.001, "skill_vs_climatology_ci95": [-0.02, 0.01]}
     assert (
-        touched_words.touched(run.summary) == []
-        and "The chance of a price" not in Tree(page(run.summary, run.timeline)).text
+        figures.touched(run.summary) == [] and "The chance of a price" not in Tree(page(run.summary, run.timeline)).text
     )
     summary = {**run.summary, "touched": {"multiples": [1.0], "within": {"8": of}}}
     against_climatology = "-0.10 % (-2.00 to +1.00), not proven"
-    assert touched_words.touched(summary) == [("8", "0.1600", "+4.70 % (+3.60 to +5.80)", against_climatology, "800")]
+    assert figures.touched(summary) == [("8", "0.1600", "+4.70 % (+3.60 to +5.80)", against_climatology, "800")]
     assert against_climatology in Tree(page(summary, run.timeline)).text

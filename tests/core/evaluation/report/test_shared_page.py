@@ -10,25 +10,21 @@ import numpy as np
 import pytest
 
 from core.domain.candle import Market
-from core.domain.events import Incident, Severity
-from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import BAND_90
 from core.evaluation.paper import TRADE_COST
-from core.evaluation.report import leaderboard_words, words
+from core.evaluation.report import figures, leaderboard_figures
 from core.evaluation.report.charts import newest_candles, price_text
-from core.evaluation.report.shared_page import shared_page
+from core.evaluation.report.page import shared_page
 from core.evaluation.sharing import SharedRun, _without, read_shared
 from core.settings.tree import from_dict, to_dict
-from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.record_writer import TrainingRecord
 from core.storage.runs import RunStore
+from tests.core.evaluation.report.recorded_run import CANDLES, recorded
 from tests.core.evaluation.report.tree import Tree, require_self_contained
-from tests.support.candles import MARKET, MINUTE, random_walk, without
+from tests.support.candles import MINUTE
 from tests.support.synthetic_run import made_up
 
-CANDLES = without(random_walk(120, seed=2), 100)
 NAMES = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -36,22 +32,6 @@ NAMES = [
     "a\x1b[31m\u202e\udcff&amp;",
     "$(touch x)'; rm -rf .",
 ]
-
-
-def recorded(root: Path, private: tuple[str, ...] = ()) -> SharedRun:
-    run_id = made_up(root, CANDLES)
-    db = open_database(DataFolder(root).database)
-    try:
-        CandleStore(db).save(MARKET, CANDLES)
-        runs = RunStore(db)
-        with TrainingRecord(db, run_id, runs.get(run_id).fence).write() as record:
-            happened = "The checkpoint /home/alice/data/x was not written."
-            record.add_incident(
-                Incident(run_id, 1, Severity.ERROR, IncidentKind("kind"), happened, "It will be tried again.", "")
-            )
-        return read_shared(db, runs.get(run_id), TRADE_COST, private)
-    finally:
-        db.close()
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +46,8 @@ def live(shared: SharedRun, symbol: str = "BTC/USDT", venue: str = "binance") ->
 
 def test_it_shows_the_figures_of_the_record_and_where_they_come_from(shared: SharedRun) -> None:
     seen = require_self_contained(shared_page(shared)).text
-    for name in words.QUANTITIES:
-        assert words.in_a_sentence(shared.summary, name) in seen
+    for name in figures.QUANTITIES:
+        assert figures.in_a_sentence(shared.summary, name) in seen
     assert shared.run.run_id in seen and shared.summary["forecasts_sha256"] in seen
     assert "119 candles, 118 scored" in seen and "TEST (file), candles of 1m" in seen
     assert "candles from 2020-12-01 00:00 to 2020-12-01 02:00 UTC" in seen
@@ -79,8 +59,10 @@ def test_it_ranks_by_intervals_that_hold_at_every_moment(shared: SharedRun) -> N
     board = shared.summary["leaderboard"]
     assert board["leader"] == board["rows"][0]["name"] and len(board["rows"]) > 5
     seen = require_self_contained(shared_page(shared)).text
-    assert leaderboard_words.EXPLAINED in seen and leaderboard_words.skills(board["rows"][0])[2] in seen
-    assert seen.index(leaderboard_words.EXPLAINED) < seen.index("judged by those above") < seen.index("Direction right")
+    assert leaderboard_figures.EXPLAINED in seen and leaderboard_figures.skills(board["rows"][0])[2] in seen
+    assert (
+        seen.index(leaderboard_figures.EXPLAINED) < seen.index("judged by those above") < seen.index("Direction right")
+    )
 
 
 def test_a_run_of_an_exchange_can_be_repeated_from_public_candles(shared: SharedRun) -> None:
@@ -154,7 +136,7 @@ def test_hostile_names_are_shown_literally(shared: SharedRun, name: str) -> None
     text.encode()
     plain, tree = Tree(shared_page(live(shared))), require_self_contained(text)
     assert tree.tags == plain.tags and tree.attributes == plain.attributes
-    assert tree.text.count(words.printable(name)) >= 6
+    assert tree.text.count(figures.printable(name)) >= 6
     assert "\x1b" not in text and "\u202e" not in text
 
 
@@ -191,8 +173,8 @@ def test_a_run_without_forecasts_is_a_page_without_numbers(tmp_path: Path) -> No
         seen = Tree(shared_page(read_shared(db, RunStore(db).get(run_id), TRADE_COST, ()))).text
     finally:
         db.close()
-    assert leaderboard_words.EMPTY in seen
-    assert "no forecast yet" in seen and words.NOT_ENOUGH in seen and "nan" not in seen.lower().replace("finance", "")
+    assert leaderboard_figures.EMPTY in seen
+    assert "no forecast yet" in seen and figures.NOT_ENOUGH in seen and "nan" not in seen.lower().replace("finance", "")
 
 
 @pytest.mark.parametrize(

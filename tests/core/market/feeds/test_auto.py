@@ -9,13 +9,13 @@ import pytest
 
 from core.domain.candle import Market
 from core.market.feeds.auto import BuiltFeed, build_feed
-from core.market.feeds.base import FeedError, FeedKind
+from core.market.feeds.base import FeedError, FeedKind, FeedState, FeedStatus
 from core.market.feeds.replay import SAMPLE_NAME
 from core.market.feeds.simulated import seed_of
-from core.market.feeds.urls import ExchangeUrls
-from core.market.history.files import CandleFileError
+from core.market.feeds.venue import ExchangeUrls
+from core.market.history.errors import CandleFileError
 from core.settings.tree import MarketSettings
-from tests.support.candles import random_walk
+from tests.support.candles import MINUTE, random_walk
 from tests.support.feeds import record_events
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import SECOND, an_exchange
@@ -130,3 +130,19 @@ def test_a_simulated_market_with_another_name_is_no_seed() -> None:
         market = asyncio.run(simulated_again(Market("simulated", symbol, SECOND)))
         assert seed_of(market) is not None and market.symbol != symbol
     assert seed_of(Market("binance", "SIM-7", SECOND)) is None
+
+
+WANTED = MarketSettings(feed="stored", venue="file", symbol="my rates", interval="1m")
+
+
+async def test_only_stored_candles_are_shown() -> None:
+    found = await build_feed(WANTED, seed=None, clock=loop_time(), is_known=lambda _market: True)
+    assert found.feed.market == Market("file", "my rates", MINUTE) and found.feed.kind is FeedKind.REPLAY
+    (status,) = [event async for event in found.feed.events()]
+    assert isinstance(status, FeedStatus) and status.state is FeedState.ENDED and "my rates" in status.sentence
+    await found.feed.aclose()
+
+
+async def test_a_market_without_candles_is_refused() -> None:
+    with pytest.raises(FeedError, match="No candles of my rates"):
+        await build_feed(WANTED, seed=None, clock=loop_time())

@@ -42,7 +42,7 @@ async def test_rows_of_two_subscriptions_in_one_burst_come_once_and_close_their_
     exchange.has["watchTrades"], exchange.watch_ohlcv_for_symbols = False, watch
     inbox, others = session.join(LAST), session.join(FIRST)
     session.watch()
-    await inbox.take(0.0)
+    await inbox.next_updates(0.0)
     client = exchange.client("wss://127.0.0.1/stream")
     for symbol, is_closed in ((LAST, False), (FIRST, True)):
         client.on_message_callback(client, message(symbol, is_closed))
@@ -71,4 +71,4 @@ async def test_the_time_of_an_exchange_may_be_in_any_unit(units: float) -> None:
 async def klines(inbox: StreamInbox) -> list[Kline]:
     """What the inbox has received after another round of requests."""
     await asyncio.sleep(1.5)
-    return (await inbox.take(0.0)).klines
+    return (await inbox.next_updates(0.0)).klines

@@ -12,13 +12,13 @@ from functools import partial
 import pytest
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
+from core.domain.candle_faults import Validator
 from core.domain.clock import ManualClock
-from core.domain.validation import Validator
 from core.market.feeds.base import ClosedCandle, Feed, FeedEvent, FeedKind, FeedState, FeedStatus, FormingCandle
 from core.market.feeds.many import open_feeds
 from core.market.feeds.replay import ReplayFeed, sample_feed
 from core.market.feeds.simulated import SimulatedFeed
-from core.market.history.files import CandleFile
+from core.market.history.candle_file import CandleFile
 from tests.support.candles import MINUTE, random_walk
 from tests.support.exchange.many import ManyMarkets
 from tests.support.exchange.minutes import fast_venue, minute_venue, without_a_pace

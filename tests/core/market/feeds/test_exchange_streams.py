@@ -26,9 +26,11 @@ from core.market.feeds.ccxt_session import CcxtSession, CcxtVenue
 from core.market.feeds.many import open_feeds
 from tests.support.exchange.streaming import StreamingExchange, nothing
 from tests.support.exchange.watching import (
+    HONG_KONG_MS,
     HOUR_MS,
     PRICE,
     gate,
+    htx,
     now_ms,
     of,
     open_of,
@@ -40,9 +42,6 @@ from tests.support.exchange.watching import (
 )
 from tests.support.feeds import live, record_events
 from tests.support.virtual_network import loop_time
-
-HONG_KONG_MS = 16 * HOUR_MS
-
 
 # --- the grid of the stream
 
@@ -115,29 +114,6 @@ def hong_kong(texts: list[str]) -> Iterable[Any]:
             (arg,) = json.loads(text)["args"]
             current = row(open_of(now_ms(), DAY_MS, HONG_KONG_MS), DAY_MS)
             yield {"arg": arg, "data": [[str(cell) for cell in (*current, 0, 0, 0)]]}
-
-
-def htx(step_ms: int, phase_ms: int, odd_ms: int = 0, streamed_price: float = 1.0) -> StreamingExchange:
-    """odd_ms: by how much its second row is off the grid. streamed_price: what streamed volumes are multiplied with."""
-
-    def answer(request: web.Request) -> Any:
-        listed = [list(each) for each in rows_from(int(request.query["from"]) * 1000, step_ms, phase_ms)]
-        if odd_ms and len(listed) > 1:
-            listed[1][0] += odd_ms
-        return {"status": "ok", "ts": now_ms(), "data": [tick(*each) for each in reversed(listed)]}
-
-    def tick(time_ms: float, o: float, h: float, low: float, c: float, volume: float) -> dict[str, Any]:
-        numbers = {"open": o, "high": h, "low": low, "close": c, "amount": volume, "vol": volume * c, "count": 3}
-        return {"id": int(time_ms) // 1000, **numbers}
-
-    def stream(texts: list[str]) -> Iterable[Any]:
-        for channel in [json.loads(text)["sub"] for text in texts if '"sub"' in text]:
-            if "kline" in channel:
-                *current, volume = row(open_of(now_ms(), step_ms, phase_ms), step_ms)
-                current.append(volume * streamed_price)
-                yield gzip.compress(json.dumps({"ch": channel, "ts": now_ms(), "tick": tick(*current)}).encode())
-
-    return StreamingExchange("htx", answer, {"BTC/USDT": "btcusdt"}, stream=stream)
 
 
 async def test_days_open_where_the_exchange_has_them_open() -> None:

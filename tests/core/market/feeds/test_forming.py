@@ -25,12 +25,12 @@ def forming() -> FormingCandles:
 @pytest.mark.parametrize("views", [(CANDLE, LATER), (LATER, CANDLE)])
 def test_the_source_with_more_volume_is_shown(forming: FormingCandles, views: tuple) -> None:
     for view in views:
-        forming.take_kline(Kline(view))
+        forming.apply_kline(Kline(view))
     assert forming.shown(START_MS) == forming.newest(after_ms=START_MS - 1) == LATER
     assert forming.volume(START_MS) == LATER.volume
 
 
 def test_a_closing_message_with_less_volume_is_not_final(forming: FormingCandles) -> None:
-    forming.take_kline(Kline(LATER))
+    forming.apply_kline(Kline(LATER))
     assert not forming.is_final(Kline(CANDLE, is_closed=True))
     assert forming.is_final(Kline(LATER, is_closed=True))

@@ -12,7 +12,7 @@ from core.domain.candle import Interval, Market
 from core.domain.clock import SystemClock
 from core.market.feeds.base import FeedState
 from core.market.feeds.exchange import ExchangeFeed
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from tests.support.exchange.clock import wall_ms
 from tests.support.feeds import RecordedEvents, record_events
 from tests.support.loopback_exchange import LoopbackExchange, loopback_process, loopback_thread

@@ -13,8 +13,8 @@ from core.market.feeds.ccxt_tap import by_market
 from core.market.feeds.many import open_feeds, play_together
 from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.simulated import SimulatedFeed
-from core.market.history.files import CandleFile
-from tests.core.market.feeds.test_replay import all_of, candles
+from core.market.history.candle_file import CandleFile
+from tests.core.market.feeds.collected import all_of, candles
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
 from tests.support.candles import MINUTE, random_walk, without
 

@@ -91,7 +91,7 @@ async def test_a_rate_limit_is_obeyed(venue: str, status: int, body: Any, wait_s
     """Until the moment that it names, if it names one."""
     until_ms = loop_time().now_ms() + 600_000
     limited = await trouble(venue, status, {key: _with(value, until_ms) for key, value in body.items()})
-    assert limited.is_asked and not limited.is_final
+    assert limited.is_demanded and not limited.is_final
     assert limited.wait_s == pytest.approx(wait_s or 30.0, abs=1.0)
 
 

@@ -9,41 +9,17 @@ import pytest
 
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
-from core.market.feeds.base import CatchUpProgress, ClosedCandle, Feed, FeedEvent, FeedKind, FeedState, FeedStatus
+from core.market.feeds.base import CatchUpProgress, FeedEvent, FeedKind, FeedState, FeedStatus
 from core.market.feeds.replay import SAMPLE_NAME, ReplayFeed, replay_name, sample_feed
-from core.market.history.files import CandleFile, CandleFileError, read_candle_file
-from core.market.history.reading import UNFINISHED
-from tests.simulation.virtual_time import VirtualLoop, run_virtually
+from core.market.history.candle_file import CandleFile, read_candle_file
+from core.market.history.errors import CandleFileError
+from core.market.history.skipped_rows import UNFINISHED
+from tests.core.market.feeds.collected import all_of, candles, collected, states, timed
+from tests.simulation.virtual_time import run_virtually
 from tests.support.candles import MINUTE, random_walk, without
 
 CANDLES = without(random_walk(200), 50)
 FILE = CandleFile(tuple(CANDLES), MINUTE, {}, "0123456789abcdef")
-
-
-async def collected(feed: Feed, after_ms: int | None = None) -> list[FeedEvent]:
-    return [event async for event in feed.events(after_ms)]
-
-
-def all_of(feed: Feed, after_ms: int | None = None) -> list[FeedEvent]:
-    return run_virtually(lambda loop: collected(feed, after_ms))
-
-
-def timed(feed: Feed) -> tuple[list[FeedEvent], float]:
-    """All of it, and the seconds that it took."""
-
-    async def until_its_end(loop: VirtualLoop) -> tuple[list[FeedEvent], float]:
-        return await collected(feed), loop.time()
-
-    return run_virtually(until_its_end)
-
-
-def candles(events: list[FeedEvent], *, is_live: bool | None = None) -> list[Candle]:
-    closed = [event for event in events if isinstance(event, ClosedCandle)]
-    return [event.candle for event in closed if is_live is None or event.is_live is is_live]
-
-
-def states(events: list[FeedEvent]) -> list[FeedState]:
-    return [event.state for event in events if isinstance(event, FeedStatus)]
 
 
 def test_an_unpaced_replay_is_all_history_and_keeps_the_gap() -> None:
@@ -67,9 +43,7 @@ def test_a_replay_yields_to_the_event_loop() -> None:
     assert run_virtually(lambda loop: turns()) >= 3
 
 
-def test_stored_candles_are_skipped() -> None:
-    events = all_of(ReplayFeed(FILE, "TEST", ManualClock()), CANDLES[149].open_time_ms)
-    assert candles(events) == CANDLES[150:]
+def test_a_replay_after_its_last_candle_ends_at_once() -> None:
     assert all_of(ReplayFeed(FILE, "TEST", ManualClock()), CANDLES[-1].open_time_ms)[-1] == FeedStatus(
         FeedState.ENDED, "The end of TEST was reached.", 0
     )

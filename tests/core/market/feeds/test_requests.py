@@ -11,7 +11,7 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.clock import ManualClock
-from core.market.feeds.ledger import Tally
+from core.market.feeds.closed_candles import FeedCounters
 from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.requests import Page, Requests
 from core.market.feeds.server_clock import ServerClock
@@ -45,24 +45,31 @@ class _Slow:
 Meanwhile = Callable[[Requests, _Slow], Awaitable[object]]
 
 
-def page_after(meanwhile: Meanwhile) -> Page:
-    """An answer that was written in the middle of a candle, and comes when all this has happened."""
+def page_after(meanwhile: Meanwhile, asked_ms: int = START_MS + 30_000, before: Meanwhile | None = None) -> Page:
+    """An answer that was written in the middle of a candle, and comes when all this has happened. asked_ms: the time of
+    the request. before: what happens before it."""
 
     async def scenario() -> Page:
-        clock = ManualClock(START_MS + 30_000)
+        clock = ManualClock(asked_ms)
         venue = _Slow(clock)
         server = ServerClock(clock, MINUTE)
-        requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
-        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms))
+        requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, FeedCounters())  # type: ignore[arg-type]
+        if before is not None:
+            await before(requests, venue)
+        requested = asyncio.ensure_future(requests.page(CLOSED.open_time_ms))
         await asyncio.sleep(0)
         other = await meanwhile(requests, venue)
         venue.waiting.popleft().set_result([CLOSED, HALF])
-        page = await asked
+        page = await requested
         if isinstance(other, asyncio.Task):
             other.cancel()
         return page
 
     return asyncio.run(scenario())
+
+
+async def nothing_happens(_: Requests, __: _Slow) -> None:
+    pass
 
 
 async def time_passes(_: Requests, venue: _Slow) -> None:
@@ -81,6 +88,16 @@ async def it_sleeps_and_another_takes_the_time(requests: Requests, venue: _Slow)
     await requests.sync()
 
 
+async def the_clock_is_ahead(requests: Requests, venue: _Slow) -> None:
+    venue.ahead_ms = 60_000
+    await requests.sync()
+
+
+async def the_clock_is_set_back(requests: Requests, venue: _Slow) -> None:
+    venue.ahead_ms = 0
+    await requests.sync()
+
+
 @pytest.mark.parametrize("meanwhile", [time_passes, another_asks, it_sleeps_and_another_takes_the_time])
 def test_an_answer_is_as_old_as_its_request(meanwhile: Meanwhile) -> None:
     page = page_after(meanwhile)
@@ -88,31 +105,10 @@ def test_an_answer_is_as_old_as_its_request(meanwhile: Meanwhile) -> None:
 
 
 def test_a_clock_set_back_during_a_request_was_ahead_at_its_start() -> None:
-    async def scenario() -> Page:
-        clock = ManualClock(START_MS + 30_000)
-        venue, server = _Slow(clock, ahead_ms=60_000), ServerClock(clock, MINUTE)
-        requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
-        await requests.sync()
-        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms))
-        await asyncio.sleep(0)
-        venue.ahead_ms = 0
-        await requests.sync()
-        venue.waiting.popleft().set_result([CLOSED, HALF])
-        return await asked
-
-    assert asyncio.run(scenario()).closed == [CLOSED]
+    assert page_after(the_clock_is_set_back, before=the_clock_is_ahead).closed == [CLOSED]
 
 
-def test_a_newest_row_that_ended_well_before_the_request_is_closed() -> None:
-    async def scenario(late_ms: int) -> Page:
-        clock = ManualClock(START_MS + MINUTE.duration_ms + late_ms)
-        venue, server = _Slow(clock), ServerClock(clock, MINUTE)
-        requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
-        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms))
-        await asyncio.sleep(0)
-        venue.waiting.popleft().set_result([CLOSED, HALF])
-        return await asked
-
-    grace_ms = round(1000.0 * TIMES.grace_s)
-    assert asyncio.run(scenario(grace_ms - 1)).closed == [CLOSED]
-    assert asyncio.run(scenario(grace_ms)).closed == [CLOSED, HALF]
+@pytest.mark.parametrize(("early_ms", "closed"), [(1, [CLOSED]), (0, [CLOSED, HALF])])
+def test_a_newest_row_that_ended_well_before_the_request_is_closed(early_ms: int, closed: list[Candle]) -> None:
+    final_ms = START_MS + MINUTE.duration_ms + round(1000.0 * TIMES.grace_s)
+    assert page_after(nothing_happens, final_ms - early_ms).closed == closed

@@ -14,9 +14,9 @@ WEEK = Interval.parse("1w")
 
 def test_server_time_is_estimated_at_half_the_round_trip() -> None:
     clock = ManualClock(START_MS)
-    server, asked_s = ServerClock(clock, MINUTE), clock.monotonic_s()
+    server, sent_s = ServerClock(clock, MINUTE), clock.monotonic_s()
     clock.advance_ms(4_000)
-    server.set(START_MS + 900_000, asked_s)
+    server.set(START_MS + 900_000, sent_s)
     assert (server.now_ms(), server.surely_ms()) == (START_MS + 902_000, START_MS + 900_000)
     clock.advance_ms(1_000)
     assert (server.now_ms(), server.surely_ms()) == (START_MS + 903_000, START_MS + 901_000)

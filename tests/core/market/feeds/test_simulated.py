@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from core.domain.candle import Candle, Market
+from core.domain.candle_faults import Validator
 from core.domain.clock import ManualClock
-from core.domain.validation import Validator
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedKind, FeedState, FeedStatus, FormingCandle
 from core.market.feeds.simulated import SimulatedFeed
-from tests.core.market.feeds.test_replay import all_of, candles, states, timed
+from tests.core.market.feeds.collected import all_of, candles, states, timed
 from tests.simulation.virtual_time import run_virtually
 from tests.support.candles import MINUTE
 
@@ -29,11 +29,6 @@ def test_a_seed_gives_the_same_candles_at_any_pace() -> None:
     assert simulated(1).market == Market("simulated", "SIM-3", MINUTE)
     assert simulated(1).kind is FeedKind.SIMULATED
     assert simulated(1).market.is_simulated
-
-
-def test_a_simulation_continues_after_the_stored_candles() -> None:
-    whole = candles(all_of(simulated(40)))
-    assert candles(all_of(simulated(40), whole[24].open_time_ms)) == whole[25:]
 
 
 def test_candles_are_valid_and_contiguous() -> None:

@@ -28,8 +28,8 @@ class Scripted(TaskFeed):
 
 def test_what_was_emitted_before_an_error_comes_before_it() -> None:
     async def story(feed: TaskFeed) -> None:
-        feed.say(FeedState.CONNECTING, "one")
-        feed.say(FeedState.CONNECTING, "two")
+        feed.emit_status(FeedState.CONNECTING, "one")
+        feed.emit_status(FeedState.CONNECTING, "two")
         raise FeedError("It failed.")
 
     async def run() -> list[object]:
@@ -48,7 +48,7 @@ def test_nothing_is_emitted_while_the_subscriber_is_busy() -> None:
     async def story(feed: TaskFeed) -> None:
         for number in range(3):
             emitted.append(number)
-            feed.say(FeedState.CONNECTING, str(number))
+            feed.emit_status(FeedState.CONNECTING, str(number))
             await feed.delivered()
 
     async def run() -> None:
@@ -64,12 +64,12 @@ def test_nothing_is_emitted_while_the_subscriber_is_busy() -> None:
 @pytest.mark.parametrize("is_iterated", [True, False])
 def test_a_feed_whose_cancellation_was_swallowed_ends_with_its_next_event(*, is_iterated: bool) -> None:
     async def story(feed: TaskFeed) -> None:
-        feed.say(FeedState.CONNECTING, "one")
+        feed.emit_status(FeedState.CONNECTING, "one")
         while True:
             try:
                 await asyncio.sleep(1.0)
             except asyncio.CancelledError:
-                feed.say(FeedState.CONNECTING, "continuing")
+                feed.emit_status(FeedState.CONNECTING, "continuing")
             await feed.delivered()
 
     async def run() -> None:

@@ -10,15 +10,14 @@ from random import Random
 
 import pytest
 
-from core.domain.candle import DAY_MS
+from core.domain.backoff import Backoff
 from core.market.feeds.ticker_poller import MarketKey, PollEvent, PollTimes, PollTrouble, Quoted, TickerPoller
 from core.market.feeds.tickers import Quote
-from core.market.feeds.timing import Backoff
 from tests.support.exchange.clock import loop_s
-from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers
+from tests.support.loopback_tickers import CHANGE_PERCENT, LoopbackTickers
 from tests.support.virtual_network import loop_time
 
-FAST = PollTimes(every_s=0.1, day_every_s=60.0, request_s=2.0, hopeless_s=0.3)
+FAST = PollTimes(every_s=0.1, request_s=2.0, hopeless_s=0.3)
 PATIENT = replace(FAST, hopeless_s=900.0)
 PRICES = {"BTC/USDT": 64_000.0, "ETH/USDT": 3_200.0}
 BINANCE = [("binance", symbol) for symbol in PRICES]
@@ -72,36 +71,25 @@ async def polling(
         await asyncio.gather(task, return_exceptions=True)
 
 
-def has_days(received: ReceivedEvents, keys: Iterable[MarketKey] = BINANCE) -> Callable[[], bool]:
-    return lambda: all(key in received.quotes and received.quotes[key].day is not None for key in keys)
+def has_prices(received: ReceivedEvents, keys: Iterable[MarketKey] = BINANCE) -> Callable[[], bool]:
+    return lambda: all(key in received.quotes for key in keys)
 
 
-async def test_prices_changes_and_closes_equal_those_of_the_exchange() -> None:
+async def test_prices_and_changes_are_the_exchanges_with_one_request_a_round() -> None:
     async with an_exchange() as exchange, polling(exchange) as (_, received):
-        await received.until(has_days(received))
-        newest_ms = exchange.now_ms() // QUARTER_MS * QUARTER_MS
+        await received.until(has_prices(received))
         for (_, symbol), quote in received.quotes.items():
-            assert quote.last == PRICES[symbol]
-            assert quote.day is not None and len(quote.day.closes) == 96
-            assert quote.day.closes[-1] == exchange.close_at(symbol, newest_ms)
-            day_ago = exchange.close_at(symbol, newest_ms - DAY_MS - QUARTER_MS)
-            assert quote.change == pytest.approx(PRICES[symbol] / day_ago - 1.0)
-
-
-async def test_a_round_is_one_request_and_days_are_requested_once() -> None:
-    async with an_exchange() as exchange, polling(exchange) as (_, received):
-        await received.until(has_days(received))
+            assert quote.last == PRICES[symbol] and quote.change == pytest.approx(CHANGE_PERCENT / 100.0)
         exchange.prices["BTC/USDT"] = 65_000.0
         await received.until(lambda: received.quotes[("binance", "BTC/USDT")].last == 65_000.0)
-        assert received.quotes[("binance", "BTC/USDT")].day is not None, "the known daily figures stay"
-        assert exchange.asked("/klines") == 2 and exchange.asked("/exchangeInfo") == 2
-        assert exchange.asked("/ticker/24hr") >= 2
+        assert exchange.asked("/exchangeInfo") == 2 and exchange.asked("/ticker/24hr") >= 2
+        assert len(exchange.requests) == exchange.asked("/exchangeInfo") + exchange.asked("/ticker/24hr")
 
 
 async def test_an_unknown_symbol_is_named_and_the_others_have_prices() -> None:
     keys = [*BINANCE, ("binance", "NO/SUCH")]
     async with an_exchange() as exchange, polling(exchange, keys) as (_, received):
-        await received.until(has_days(received))
+        await received.until(has_prices(received))
         named = [event.unknown for event in received.events if isinstance(event, Quoted) and event.unknown]
         assert "NO/SUCH" in named[0]["NO/SUCH"] and "Binance" in named[0]["NO/SUCH"]
         assert not received.troubles
@@ -114,7 +102,7 @@ async def test_an_unknown_symbol_is_requested_once_and_stays_reported() -> None:
         return sum("NOSUCH" in request for request in exchange.requests)
 
     async with an_exchange() as exchange, polling(exchange, keys) as (poller, received):
-        await received.until(has_days(received))
+        await received.until(has_prices(received))
         received.events.clear()
         await received.until(lambda: len(received.events) >= 4)
         assert asked(exchange) == 1, "not again in each round"
@@ -130,8 +118,8 @@ async def test_a_symbol_listed_later_is_found() -> None:
 
     times = replace(FAST, unknown_every_s=0.5)
     async with an_exchange() as exchange, polling(exchange, keys, times) as (_, received):
-        await received.until(has_days(received))
-        exchange.prices["SOL/USDT"] = exchange.bases["SOL/USDT"] = 150.0
+        await received.until(has_prices(received))
+        exchange.prices["SOL/USDT"] = 150.0
         await received.until(lambda: ("binance", "SOL/USDT") in received.quotes)
         last = received.events[-1]
         assert isinstance(last, Quoted) and not last.unknown
@@ -139,7 +127,7 @@ async def test_a_symbol_listed_later_is_found() -> None:
 
 async def test_a_delisted_symbol_is_named_and_the_others_keep_their_prices() -> None:
     async with an_exchange() as exchange, polling(exchange, times=PATIENT) as (_, received):
-        await received.until(has_days(received))
+        await received.until(has_prices(received))
         del exchange.prices["ETH/USDT"]
         exchange.prices["BTC/USDT"] = 65_000.0
         await received.until(lambda: received.quotes[("binance", "BTC/USDT")].last == 65_000.0)
@@ -148,21 +136,12 @@ async def test_a_delisted_symbol_is_named_and_the_others_keep_their_prices() -> 
         assert [trouble.venue for trouble in received.troubles] == ["binance"]
 
 
-async def test_a_market_without_candles_does_not_stop_the_prices() -> None:
-    async with an_exchange() as exchange:
-        exchange.without_candles.add("BTC/USDT")
-        async with polling(exchange, times=PATIENT) as (_, received):
-            await received.until(has_days(received, BINANCE[1:]))
-            assert received.quotes[("binance", "BTC/USDT")].last == PRICES["BTC/USDT"]
-            assert not received.troubles
-
-
 async def test_a_wait_after_a_permanent_error_ends_when_something_changes() -> None:
     async with (
         an_exchange() as exchange,
         polling(exchange, times=PATIENT) as (poller, received),
     ):
-        await received.until(has_days(received))
+        await received.until(has_prices(received))
         exchange.answer(451)
         await received.until(lambda: bool(received.troubles))
         exchange.resume()
@@ -179,7 +158,7 @@ async def test_a_wait_requested_by_the_exchange_is_not_ended_by_a_change() -> No
         an_exchange() as exchange,
         polling(exchange, times=PATIENT) as (poller, received),
     ):
-        await received.until(has_days(received))
+        await received.until(has_prices(received))
         exchange.answer(429, retry_after_s=20)
         await received.until(lambda: bool(received.troubles))
         exchange.resume()
@@ -194,7 +173,7 @@ async def test_a_wait_requested_by_the_exchange_is_not_ended_by_a_change() -> No
 @pytest.mark.parametrize(("status", "word"), [(429, "fewer requests"), (418, "banned this address")])
 async def test_retry_after_is_honoured(status: int, word: str) -> None:
     async with an_exchange() as exchange, polling(exchange) as (poller, received):
-        await received.until(has_days(received))
+        await received.until(has_prices(received))
         exchange.answer(status, retry_after_s=30)
         await received.until(lambda: bool(received.troubles))
         exchange.resume()
@@ -209,7 +188,7 @@ async def test_retry_after_is_honoured(status: int, word: str) -> None:
 
 async def test_network_loss_is_reported_with_growing_pauses_until_it_recovers() -> None:
     async with an_exchange() as exchange, polling(exchange) as (_, received):
-        await received.until(has_days(received))
+        await received.until(has_prices(received))
         exchange.refuse()
         await received.until(lambda: len(received.troubles) >= 3)
         assert "Binance" in received.troubles[0].sentence
@@ -222,7 +201,7 @@ async def test_network_loss_is_reported_with_growing_pauses_until_it_recovers() 
 async def test_a_failing_exchange_does_not_affect_the_others() -> None:
     keys = [*BINANCE, ("no_exchange", "BTC/USDT")]
     async with an_exchange() as exchange, polling(exchange, keys) as (_, received):
-        await received.until(lambda: bool(received.troubles) and has_days(received)())
+        await received.until(lambda: bool(received.troubles) and has_prices(received)())
         assert {trouble.venue for trouble in received.troubles} == {"no_exchange"}
         assert "not an exchange" in received.troubles[0].sentence
 
@@ -232,9 +211,9 @@ async def test_removed_markets_are_not_requested() -> None:
         an_exchange() as exchange,
         polling(exchange, BINANCE[:1]) as (poller, received),
     ):
-        await received.until(has_days(received, BINANCE[:1]))
+        await received.until(has_prices(received, BINANCE[:1]))
         poller.watch(BINANCE[1:])
-        await received.until(has_days(received, BINANCE[1:]))
+        await received.until(has_prices(received, BINANCE[1:]))
         exchange.requests.clear()
         received.events.clear()
         await received.until(lambda: len(received.events) >= 2)
@@ -246,14 +225,14 @@ async def test_removed_markets_are_not_requested() -> None:
 async def test_an_early_poll_waits_for_its_turn() -> None:
     """A dock that is shown and hidden again and again asks no more often than one that stays."""
 
-    times = PollTimes(every_s=30.0, day_every_s=60.0, request_s=2.0)
+    times = PollTimes(every_s=30.0, request_s=2.0)
     async with an_exchange() as exchange:
         received = ReceivedEvents()
         poller = TickerPoller(loop_time(), exchange.urls, received.add, times)
         poller.watch(BINANCE)
         for _ in range(4):
             task = asyncio.create_task(poller.run())
-            await received.until(has_days(received)) if not received.quotes else await asyncio.sleep(0.02)
+            await received.until(has_prices(received)) if not received.quotes else await asyncio.sleep(0.02)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         assert exchange.asked("/ticker/24hr") == 1

@@ -15,15 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain.backoff import Backoff
 from core.domain.candle import Interval, Market
 from core.domain.venue_names import next_venue
 from core.market.feeds import bounded_answers
 from core.market.feeds.base import FeedError, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.many import open_feeds
-from core.market.feeds.timing import Backoff
 from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, HttpResponse, explain
-from core.market.feeds.urls import ExchangeUrls
+from core.market.feeds.venue import ExchangeUrls
 from tests.support.candles import random_walk
 from tests.support.feeds import RecordedEvents, record_events
 from tests.support.virtual_network import loop_time
@@ -276,7 +276,7 @@ def test_the_longest_real_ban_is_respected(asked: str, wait_s: float, is_believe
 
 @given(st.integers(0, 2**32), st.floats(0.01, 5.0), st.floats(5.0, 100.0), st.floats(0.0, 50.0))
 def test_waits_grow_to_their_limit_and_respect_the_requested_minimum(
-    seed: int, first_s: float, longest_s: float, asked_s: float
+    seed: int, first_s: float, longest_s: float, demanded_s: float
 ) -> None:
     backoff = Backoff(first_s, longest_s, Random(seed))
     waits = [backoff.next_s() for _ in range(40)]
@@ -284,6 +284,6 @@ def test_waits_grow_to_their_limit_and_respect_the_requested_minimum(
     assert waits[0] <= first_s
     assert waits[-1] >= longest_s / 2.0
     assert all(later >= earlier / 2.0 for earlier, later in itertools.pairwise(waits))
-    assert backoff.next_s(asked_s) >= asked_s
+    assert backoff.next_s(demanded_s) >= demanded_s
     backoff.reset()
     assert backoff.next_s() <= first_s

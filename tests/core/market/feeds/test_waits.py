@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain.backoff import Backoff
 from core.domain.candle import Market
 from core.domain.clock import ManualClock
 from core.domain.counts import in_words
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.exchange import ExchangeFeed
-from core.market.feeds.timing import Backoff
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Venue
 from tests.support.candles import MINUTE, START_MS
@@ -38,7 +38,7 @@ def test_a_status_without_a_wait_keeps_its_sentence() -> None:
 @pytest.mark.parametrize("wait_s", [3.4996, 21.5, 119.9996, 700.0])
 def test_a_feed_reports_the_end_of_its_wait(wait_s: float) -> None:
     def refuse() -> Venue:
-        raise VenueError("Binance demands fewer requests (429).", wait_s=wait_s, is_asked=True, is_of_venue=True)
+        raise VenueError("Binance demands fewer requests (429).", wait_s=wait_s, is_demanded=True, is_of_venue=True)
 
     async def first_break() -> FeedStatus:
         clock = ManualClock(START_MS)

@@ -11,6 +11,7 @@ import sqlite3
 import tarfile
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -19,8 +20,9 @@ import numpy as np
 import pytest
 
 from core.domain.candle import Candle
+from core.market.history.candle_table import ReadOptions
 from core.market.history.errors import CandleFileError
-from core.market.history.reading import ReadOptions, read_candle_table
+from core.market.history.read import read_candle_table
 from tests.core.market.history.forms.layouts import (
     DAY,
     HOUR,
@@ -118,7 +120,7 @@ def saved_array() -> tuple[bytes, bytes]:
 
 
 def database() -> bytes:
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("create table candles (time, open, high, low, close, volume)")
         return connection.serialize()
 
@@ -228,7 +230,7 @@ ADVICE = {
     "a name that has the day": Advice(
         refused=csv(ROWS, lambda row: row.ms - START_MS, head=""),
         before=ReadOptions(form="lean-crypto"),
-        says="YYYYMMDD_symbol_minute_trade.csv. Give it its name again",
+        says="YYYYMMDD_symbol_minute_trade.csv. Restore that name",
         instead=csv(ROWS, lambda row: row.ms - START_MS, head=""),
         instead_name="20240301_btcusd_minute_trade.csv",
     ),
@@ -250,7 +252,7 @@ ADVICE = {
     ),
     "thousands without points": Advice(
         refused=semicolons(number="{:.0f}.500", volume="{:.0f}").replace(",", "."),
-        says="Write its numbers without points between thousands",
+        says="Write numbers without points between thousands",
         instead=semicolons(number="{:.0f}500", volume="{:.0f}"),
         expected=[
             Candle(
@@ -263,7 +265,7 @@ ADVICE = {
     ),
     "another number of decimals": Advice(
         refused=semicolons(number="{:.0f}.500", volume="{:.0f}").replace(",", "."),
-        says="with another number of decimals",
+        says="with more or fewer decimals",
         instead=semicolons(number="{:.0f}.5", volume="{:.0f}").replace(",", "."),
         expected=[
             Candle(r.ms, *(float(f"{p:.0f}") + 0.5 for p in (r.open, r.high, r.low, r.close)), float(f"{r.volume:.0f}"))

@@ -9,7 +9,7 @@ import pytest
 
 from core.market.history import arrow
 from core.market.history.errors import CandleFileError
-from core.market.history.reading import read_candle_table
+from core.market.history.read import read_candle_table
 from tests.support.candles import START_MS
 
 pa = pytest.importorskip("pyarrow")

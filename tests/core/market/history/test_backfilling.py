@@ -11,13 +11,13 @@ from random import Random
 
 import pytest
 
+from core.domain.backoff import Backoff
 from core.domain.candle import Candle, Interval, Market
 from core.domain.spans import TimeSpan
 from core.market.feeds.ccxt_session import CcxtVenue
-from core.market.feeds.timing import Backoff
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.errors import HistoryError
-from core.market.history.importing import HistoryWriter
+from core.market.history.import_plan import HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import FullDiskError
@@ -42,7 +42,7 @@ class RecordedProgress:
     progress: list[tuple[int, int]] = field(default_factory=list)
     on_progress: Callable[[int], None] = lambda done: None
 
-    def say(self, sentence: str) -> None:
+    def notify(self, sentence: str) -> None:
         self.sentences.append(sentence)
 
     def show(self, done: int, total: int) -> None:
@@ -147,7 +147,7 @@ def test_candles_missing_at_the_exchange_are_requested_twice_only(desk: Desk) ->
         again = await desk.fill(FIRST_MS - 50 * 60_000)
         assert (again.wanted, again.requests, again.all_absent) == (50, 2, 6)
         desk.exchange.hidden = set()
-        late = await desk.fill(asks_again=True)
+        late = await desk.fill(retries_absent=True)
         assert late.stored == len(absent) and late.all_absent == 0
 
     run(desk, story)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.market.history.candle_csv import csv_pieces
-from core.market.history.files import read_candle_file
+from core.market.history.candle_file import read_candle_file
 
 
 @given(base=st.floats(1e-6, 1e6), moves=st.lists(st.floats(0.97, 1.03), min_size=10, max_size=600))

@@ -7,18 +7,18 @@ from random import Random
 
 import pytest
 
+from core.domain.backoff import Backoff
 from core.domain.candle import DAY_MS, Candle
-from core.market.feeds.timing import Backoff
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.errors import HistoryError
-from core.market.history.importing import HistoryWriter
+from core.market.history.import_plan import HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
-from tests.core.market.feeds.test_exchange_streams import HONG_KONG_MS, htx, now_ms, open_of
 from tests.support.exchange.streaming import StreamingExchange
+from tests.support.exchange.watching import HONG_KONG_MS, htx, now_ms, open_of
+from tests.support.feeds import Silent
 from tests.support.virtual_network import loop_time
-from tests.venue.test_holes import Silent
 
 DAYS = 30
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from core.market.history import json_rows as json_pieces
+from core.market.history.candle_table import ReadOptions
 from core.market.history.errors import CandleFileError
 from core.market.history.json_rows import json_frames
-from core.market.history.reading import ReadOptions, read_candle_table
+from core.market.history.read import read_candle_table
 from tests.core.market.history.forms.layouts import MINUTE, Row, candle, candles_of, rows, trades_of
 
 ROWS = rows()
@@ -120,7 +126,7 @@ def test_a_mark_of_utf_8_changes_nothing(tmp_path: Path, shape: str) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_parts_give_the_same_candles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: str) -> None:
-    monkeypatch.setattr("core.market.history.table.CHUNK_ROWS", 7)
+    monkeypatch.setattr("core.market.history.table_file.CHUNK_ROWS", 7)
     assert read(tmp_path, SHAPES[shape]) == CANDLES
 
 
@@ -199,3 +205,132 @@ def test_a_large_file_is_read_part_by_part(tmp_path: Path, shape: str) -> None:
         seen += len(part)
         assert opened[-1].closed or opened[-1].tell() <= seen * (len(one) + 2) + 4 * buffer_bytes
     assert seen == count and path.stat().st_size > 10 * buffer_bytes
+
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+
+def zipped(text: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("candles.json", text)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("shape", ["arrays", "columns", "a message a line"])
+@pytest.mark.parametrize("packed", [gzip.compress, zipped, zstd.compress])
+def test_packed(tmp_path: Path, shape: str, packed: Callable[[bytes], bytes]) -> None:
+    assert read(tmp_path, packed(SHAPES[shape].encode()), "candles.json.bin") == CANDLES
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity"])
+def test_what_pythons_json_writes_for_no_number(tmp_path: Path, word: str) -> None:
+    """Getting the file again would not help."""
+    text = json.dumps([array(row) for row in ROWS]).replace("1.2]", f"{word}]")
+    with pytest.raises(CandleFileError, match="holds NaN or Infinity"):
+        read(tmp_path, text)
+
+
+def test_utf_16(tmp_path: Path) -> None:
+    """As PowerShell redirects it."""
+    with pytest.raises(CandleFileError, match="Save it again in UTF-8"):
+        read(tmp_path, SHAPES["arrays"].encode("utf-16"))
+
+
+MANY = rows(6_001)
+
+
+@pytest.mark.parametrize("last", [1, 2, 3_000])
+@pytest.mark.parametrize("is_below", [True, False])
+def test_pages_put_behind_one_another_are_all_read(tmp_path: Path, last: int, is_below: bool) -> None:
+    pages = [[array(row) for row in MANY[:-last]], [array(row) for row in MANY[-last:]]]
+    shown = [json.dumps({"code": 0, "result": {"list": page}} if is_below else page) for page in pages]
+    path = tmp_path / "pages.json"
+    path.write_text("\n".join(shown))
+    assert candles_of(read_candle_table(path)) == [candle(row) for row in MANY]
+
+
+@pytest.mark.parametrize("is_null", [True, False])
+@pytest.mark.parametrize("part", [2_000, 100_000])
+@pytest.mark.parametrize("quiet", [range(2_000), range(2_000, 4_000)])
+def test_volumes_that_a_part_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_null: bool, part: int, quiet: range
+) -> None:
+    if not is_null and part == quiet.stop:
+        pytest.skip("what no row of the first part has is no column")
+    monkeypatch.setattr("core.market.history.table_file.CHUNK_ROWS", part)
+    table = [an_object(row) for row in MANY]
+    for number in quiet:
+        if is_null:
+            table[number]["volume"] = None
+        else:
+            del table[number]["volume"]
+    path = tmp_path / "quiet.json"
+    path.write_text(json.dumps(table))
+    expected = [candle(row, volume=0.0 if row.number in quiet else None) for row in MANY]
+    assert candles_of(read_candle_table(path)) == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n", ""])
+def test_a_large_file_of_lines_may_end_with_a_line_break(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_text("\n".join(json.dumps(array(row)) for row in MANY) + end, newline="")
+    assert candles_of(read_candle_table(path)) == [candle(row) for row in MANY]
+
+
+ODD = ["},{", "],[", '"', "\\", "\n", "[", "é", "\U0001f600", "]}", ""]
+cells = st.one_of(
+    st.booleans(),
+    st.integers(-(2**40), 2**40),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(ODD),
+)
+"""Objects and arrays in rows come in all rows or in none, so they are tested with the forms that have them."""
+arrays = st.lists(cells, min_size=3, max_size=6)
+objects = st.dictionaries(st.sampled_from(["t", "o", "h", "l", "c"]), cells, min_size=3)
+tables = st.one_of(*(st.lists(rows, min_size=1, max_size=30) for rows in (arrays, objects)))
+
+
+def found(path: Path) -> list[dict[Any, Any]] | str:
+    """Each row without its missing cells."""
+    try:
+        records = [row for frame in json_frames(path, 100_000, lambda file: None) for row in frame.to_dict("records")]
+    except CandleFileError as error:
+        return str(error)
+    return [{name: cell for name, cell in row.items() if cell is not None and cell == cell} for row in records]
+
+
+def written(table: list[Any], kind: str) -> str:
+    match kind:
+        case "lines":
+            return "\n".join(map(json.dumps, table))
+        case "indented":
+            return json.dumps(table, indent=1)
+        case "below":
+            return json.dumps({"ok": True, "data": table, "next": [1, {"a": 2}]})
+    return json.dumps(table, separators=(",", ":"))
+
+
+@given(
+    tables,
+    st.sampled_from(["plain", "indented", "below", "lines"]),
+    st.integers(8, 200),
+    st.integers(0, 40),
+    st.booleans(),
+)
+@example([{"t": 1, "o": 2, "h": 3}] * 2, "below", 60, 1, True)
+@example([[1, 2, 3]] * 3, "plain", 11, 8, True)
+def test_pieces_of_any_size_give_what_the_reader_gives_row_by_row(
+    tmp_path_factory: pytest.TempPathFactory, table: list[Any], kind: str, piece: int, cut: int, is_cut: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "pieces.json"
+    text = written(table, kind)
+    path.write_text(text[: max(1, len(text) - cut)] if is_cut else text, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_pieces, "_PIECE_BYTES", piece)
+        in_pieces = found(path)
+        patch.setattr(json_pieces, "_PIECE_BYTES", 1 << 30)
+        assert in_pieces == found(path)

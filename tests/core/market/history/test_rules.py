@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.candle import DAY_MS, Candle, Interval
+from core.market.history.candle_table import CandleTable, ReadOptions
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import Stamp
-from core.market.history.reading import CandleTable, ReadOptions, read_candle_table
+from core.market.history.read import read_candle_table
 from tests.core.market.history.forms.layouts import (
     DAY,
     MINUTE,
@@ -169,7 +170,7 @@ def test_json_in_an_unknown_order_is_to_be_saved_with_names(tmp_path: Path) -> N
     ("head", "options", "stamp"),
     [
         ("open_time", ReadOptions(), "by its column's name"),
-        ("time", ReadOptions(), "is assumed, as the file does not say; --stamp end"),
+        ("time", ReadOptions(), "is assumed, as the file does not state it; --stamp end"),
         ("time", ReadOptions(stamp=Stamp.START), "as requested"),
         ("ticks", ReadOptions(), "as files of this form have it"),
     ],
@@ -276,7 +277,7 @@ def test_a_trade_counts_twice_unless_all_of_it_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
     """Numbers that begin again each day are no repetition, in whatever part of the file they come."""
-    monkeypatch.setattr("core.market.history.table.CHUNK_ROWS", part)
+    monkeypatch.setattr("core.market.history.table_file.CHUNK_ROWS", part)
     first, second = trades_of(ROWS), trades_of(rows(start_ms=START_MS + DAY_MS))
     lines = [*numbered(first), *numbered(second), *numbered(first[40:60]), *numbered(second[:3])]
     file = read(tmp_path, "\n".join(["trade_id,time,price,amount", *lines]) + "\n", ReadOptions(interval=MINUTE))
@@ -293,3 +294,46 @@ def test_trades_without_numbers_may_be_equal(tmp_path: Path) -> None:
     )
     assert file.repeated == 0
     assert file.columns.values[4].tolist() == pytest.approx([2 * row.volume for row in ROWS])
+
+
+@pytest.mark.parametrize("unit_ms", [1, 1_000])
+def test_days_around_1970_as_numbers(tmp_path: Path, unit_ms: int) -> None:
+    file = read(tmp_path, csv(DAYS, lambda row: row.ms // unit_ms))
+    assert candles_of(file) == [candle(row) for row in DAYS]
+
+
+quiet = st.lists(st.tuples(*[st.integers(1, 3)] * 4, st.integers(1, 9)), min_size=2, max_size=12)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@given(quiet)
+def test_a_quiet_market_without_a_header_is_read_right_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, order: str, drawn: list[tuple[int, ...]]
+) -> None:
+    candles = [
+        Candle(START_MS + 60_000 * n, o, max(o, c, h), min(o, c, low), c, v)
+        for n, (o, h, low, c, v) in enumerate(drawn)
+    ]
+    candles = [Candle(c.open_time_ms, *map(float, (c.open, c.high, c.low, c.close, c.volume))) for c in candles]
+    try:
+        file = read(tmp_path_factory.getbasetemp(), "\n".join(map(ORDERS[order], candles)) + "\n")
+    except CandleFileError:
+        return
+    assert candles_of(file) == candles
+
+
+@pytest.mark.parametrize("order", ["coinbase", "bitfinex", "kucoin", "gate", "gate dump"])
+def test_one_bad_row_leaves_the_order_of_columns(tmp_path: Path, order: str) -> None:
+    candles = random_walk(60)
+    bad = [ORDERS[order](each) for each in candles]
+    bad[30] = ORDERS[order](Candle(candles[30].open_time_ms, 100.0, 90.0, 110.0, 100.0, 1.0))
+    assert candles_of(read(tmp_path, "\n".join(bad) + "\n")) == candles[:30] + candles[31:]
+
+
+@pytest.mark.parametrize(("zone", "hours"), [("Europe/Berlin", 2), ("Australia/Sydney", 2), ("America/Havana", 24)])
+def test_texts_of_a_named_zone_lose_no_row_of_two_hours_and_longer(tmp_path: Path, zone: str, hours: int) -> None:
+    """Only one such candle begins in the repeated hour: the first."""
+    times = wall_times(hours, zone)
+    text = HEAD + "".join(f"{time:%Y-%m-%d %H:%M:%S},1,2,0.5,1,{n}\n" for n, time in enumerate(times))
+    file = read(tmp_path, text, ReadOptions(zone=ZoneInfo(zone)))
+    assert file.columns.values[4].tolist() == list(range(len(times)))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.candle import Candle
-from core.market.history.reading import read_candle_table
+from core.market.history.read import read_candle_table
 from tests.core.market.history.forms.layouts import candles_of
 from tests.support.candles import random_walk
 
@@ -61,7 +61,7 @@ def test_all_kinds_of_files_hold_the_same_candles(
 ) -> None:
     candles = random_walk(count, seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.market.history.table.CHUNK_ROWS", part)
+        patch.setattr("core.market.history.table_file.CHUNK_ROWS", part)
         for name, found in _read_all(tmp_path_factory.getbasetemp(), candles):
             assert found == candles, name
 

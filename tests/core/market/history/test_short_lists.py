@@ -20,15 +20,13 @@ from core.domain.spans import TimeSpan
 from core.market.feeds.base import ClosedCandle, FeedState, MissingCandles, StoredCandles
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.history.backfilling import Backfill, BackfillReport
-from core.market.history.importing import HistoryWriter
+from core.market.history.import_plan import HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
 from tests.support.exchange.scripted import Reply, ScriptedExchange
-from tests.support.feeds import RecordedEvents, record_events
-from tests.support.older_database import open_old_database
+from tests.support.feeds import RecordedEvents, Silent, record_events
 from tests.support.virtual_network import loop_time
-from tests.venue.test_holes import Silent
 
 MINUTE = Interval.parse("1m")
 STEP_MS = MINUTE.duration_ms
@@ -165,25 +163,6 @@ async def test_windows_that_lack_stored_candles_are_out_of_reach(tmp_path: Path)
             report = await fill(exchange, db, 700)
         assert (report.stored, report.absent, report.out_of_reach) == (149, 0, 550)
         assert holes(exchange, db) == []
-
-
-async def test_marks_of_an_earlier_version_are_checked_once(tmp_path: Path) -> None:
-    """Of candles that exist, of one that does not, and of those that the list does not reach."""
-    quiet_ms = open_ms() - 30 * STEP_MS
-    exchange = newest_only(90, lambda time_ms: time_ms != quiet_ms)
-    old = open_old_database(tmp_path / "candles.sqlite3", before="proven_holes")
-    old.conn.execute("INSERT INTO markets VALUES (1, 'weex', 'BTC/USDT', 60000)")
-    marks = (open_ms() - 200 * STEP_MS, open_ms() - 20 * STEP_MS)
-    old.conn.execute("INSERT INTO exchange_holes VALUES (1, ?, ?, 5)", marks)
-    old.close()
-    with database(tmp_path) as db:
-        async with exchange.running():
-            report = await fill(exchange, db, 100)
-            assert (report.rechecked, report.absent, report.out_of_reach) == (81, 1, 11)
-            assert report.wanted == 100 and report.stored == 88
-            again = await fill(exchange, db, 100)
-        assert (again.rechecked, again.wanted) == (0, 11)
-        assert holes(exchange, db) == [TimeSpan(quiet_ms, quiet_ms + STEP_MS)]
 
 
 async def watched(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.domain.validation import Validator
+from core.domain.candle_faults import Validator
 from core.training.checking.check import with_other_future
 from tests.support.candles import MINUTE, random_walk, without
 

@@ -330,7 +330,7 @@ def test_forgotten_steps_no_longer_count() -> None:
     [
         (lambda doctor: doctor.forget(is_other_model=True), "the restore"),
         (lambda doctor: doctor.forget(), "the setting was changed"),
-        (lambda doctor: doctor.went_back(), "the rollback"),
+        (lambda doctor: doctor.rolled_back(), "the rollback"),
     ],
 )
 def test_too_few_steps_name_the_change_since_which_they_are_counted(

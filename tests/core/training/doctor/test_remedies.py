@@ -15,6 +15,12 @@ Build = Callable[[int], StepDone]
 MENDED = ModelSettings(initialisation="by-activation")
 USUAL = TrainingSettings(learning_rate=1e-4)
 
+CLIP_BY_NORM = SettingChange("gradients", "clip_mode", "norm")
+LOWER_RATE = SettingChange("training", "learning_rate", 1e-5)
+OTHER_WEIGHTS = SettingChange("model", "initialisation", "by-activation")
+GELU = SettingChange("model", "activation", "gelu")
+FULL_PRECISION = SettingChange("training", "precision", "float32")
+
 
 def clipping(**chosen: object) -> Settings:
     return Settings(training=USUAL, gradients=GradientSettings(**chosen))  # type: ignore[arg-type]
@@ -54,21 +60,9 @@ def spoiled(origin: NonFiniteOrigin, before: float = 1.0) -> Build:
 
 
 CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
-    ("clip first", huge, clipping(clip_mode="off"), Disease.EXPLODING, SettingChange("gradients", "clip_mode", "norm")),
-    (
-        "observing is not clipping",
-        huge,
-        clipping(clip_mode="observe"),
-        Disease.EXPLODING,
-        SettingChange("gradients", "clip_mode", "norm"),
-    ),
-    (
-        "an adaptive threshold follows",
-        grown,
-        clipping(clip_mode="adaptive"),
-        Disease.EXPLODING,
-        SettingChange("gradients", "clip_mode", "norm"),
-    ),
+    ("clip first", huge, clipping(clip_mode="off"), Disease.EXPLODING, CLIP_BY_NORM),
+    ("observing is not clipping", huge, clipping(clip_mode="observe"), Disease.EXPLODING, CLIP_BY_NORM),
+    ("an adaptive threshold follows", grown, clipping(clip_mode="adaptive"), Disease.EXPLODING, CLIP_BY_NORM),
     (
         "a threshold from the sound norms",
         loose,
@@ -83,27 +77,9 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
         Disease.EXPLODING,
         SettingChange("gradients", "clip_value", 0.5),
     ),
-    (
-        "then the rate",
-        grown,
-        settings(),
-        Disease.EXPLODING,
-        SettingChange("training", "learning_rate", 1e-5),
-    ),
-    (
-        "then the first weights, where it was so from the start",
-        huge,
-        settings(),
-        Disease.EXPLODING,
-        SettingChange("model", "initialisation", "by-activation"),
-    ),
-    (
-        "which are sound already",
-        huge,
-        Settings(model=MENDED, training=USUAL),
-        Disease.EXPLODING,
-        SettingChange("training", "learning_rate", 1e-5),
-    ),
+    ("then the rate", grown, settings(), Disease.EXPLODING, LOWER_RATE),
+    ("then the first weights, where it was so from the start", huge, settings(), Disease.EXPLODING, OTHER_WEIGHTS),
+    ("which are sound already", huge, Settings(model=MENDED, training=USUAL), Disease.EXPLODING, LOWER_RATE),
     (
         "a rate for updates of a hundredth",
         too_fast,
@@ -111,26 +87,14 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
         Disease.UPDATES_TOO_LARGE,
         SettingChange("training", "learning_rate", 0.0012),
     ),
-    (
-        "activation first",
-        stuck,
-        Settings(model=ModelSettings(activation="tanh")),
-        Disease.VANISHING,
-        SettingChange("model", "activation", "gelu"),
-    ),
-    (
-        "then the first weights",
-        stuck,
-        settings(),
-        Disease.VANISHING,
-        SettingChange("model", "initialisation", "by-activation"),
-    ),
+    ("activation first", stuck, Settings(model=ModelSettings(activation="tanh")), Disease.VANISHING, GELU),
+    ("then the first weights", stuck, settings(), Disease.VANISHING, OTHER_WEIGHTS),
     (
         "then the numerics",
         stuck,
         Settings(model=MENDED, training=TrainingSettings(precision="float16")),
         Disease.VANISHING,
-        SettingChange("training", "precision", "float32"),
+        FULL_PRECISION,
     ),
     ("then fewer layers", stuck, Settings(model=MENDED), Disease.VANISHING, SettingChange("model", "layers", 1)),
     (
@@ -140,20 +104,8 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
         Disease.VANISHING,
         None,
     ),
-    (
-        "a ReLU that died",
-        dead,
-        Settings(model=ModelSettings(activation="relu")),
-        Disease.DEAD_LAYERS,
-        SettingChange("model", "activation", "gelu"),
-    ),
-    (
-        "a GELU that died",
-        dead,
-        settings(),
-        Disease.DEAD_LAYERS,
-        SettingChange("model", "initialisation", "by-activation"),
-    ),
+    ("a ReLU that died", dead, Settings(model=ModelSettings(activation="relu")), Disease.DEAD_LAYERS, GELU),
+    ("a GELU that died", dead, settings(), Disease.DEAD_LAYERS, OTHER_WEIGHTS),
     ("and no more", dead, Settings(model=MENDED), Disease.DEAD_LAYERS, None),
     ("no setting corrects the input", spoiled(NonFiniteOrigin.INPUT), settings(), Disease.NOT_FINITE, None),
     (
@@ -161,22 +113,16 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
         spoiled(NonFiniteOrigin.LOSS),
         Settings(training=TrainingSettings(precision="bfloat16")),
         Disease.NOT_FINITE,
-        SettingChange("training", "precision", "float32"),
+        FULL_PRECISION,
     ),
     ("bits enough", spoiled(NonFiniteOrigin.GRADIENTS), settings(), Disease.NOT_FINITE, None),
-    (
-        "a step too long",
-        spoiled(NonFiniteOrigin.PARAMETERS),
-        settings(),
-        Disease.NOT_FINITE,
-        SettingChange("training", "learning_rate", 1e-5),
-    ),
+    ("a step too long", spoiled(NonFiniteOrigin.PARAMETERS), settings(), Disease.NOT_FINITE, LOWER_RATE),
     (
         "it had exploded before",
         spoiled(NonFiniteOrigin.LOSS, before=1e5),
         clipping(clip_mode="off"),
         Disease.NOT_FINITE,
-        SettingChange("gradients", "clip_mode", "norm"),
+        CLIP_BY_NORM,
     ),
     (
         "an adaptive percentile that is too low",
@@ -216,7 +162,7 @@ def test_a_proposed_lower_threshold_is_below_the_current_one(threshold: float) -
     if threshold > 12.6:
         assert found.change.name == "clip_norm" and found.change.value < threshold
     else:
-        assert found.change == SettingChange("training", "learning_rate", 1e-5)
+        assert found.change == LOWER_RATE
 
 
 def test_a_value_bound_at_its_minimum_is_not_raised() -> None:

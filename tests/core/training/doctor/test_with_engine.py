@@ -39,7 +39,7 @@ class Ward:
         trained = self.ladder.train(batch(self.step), REFERENCE, self.step, [])
         self.doctor.observe(self._event(trained))
         if self.ladder.known_good.restores > before:
-            self.doctor.went_back()
+            self.doctor.rolled_back()
         return trained
 
     def diagnose(self) -> Diagnosis:

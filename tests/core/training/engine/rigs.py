@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.settings.tree import GradientSettings, TrainingSettings
@@ -41,6 +45,33 @@ def batch(seed: int = 0, size: int = 4, scale: float = 1.0) -> Batch:
         (scale * generator.normal(size=(size, 3, QUANTITIES))).astype(np.float32),
         generator.uniform(0.5, 1.5, size=(size, 3, QUANTITIES)).astype(np.float32),
     )
+
+
+def poisoned(where: str, value: float) -> Batch:
+    """A batch with one number of an array replaced."""
+    bad = batch(3)
+    array = getattr(bad, where).copy()
+    array.flat[5] = value
+    return replace(bad, **{where: array})
+
+
+def change_in_place(_module: object, _inputs: object, output: Tensor) -> Tensor:
+    """A forward hook after which the backward pass fails: it changes a tensor that is needed there."""
+    activated = output.exp()
+    activated.add_(1.0)
+    return activated
+
+
+def forward_hook(trained: TrainingEngine, hook: Callable[..., Tensor | None]) -> RemovableHandle:
+    """A context in which the first layer has this hook."""
+    return trained.model.get_submodule("embed").register_forward_hook(hook)
+
+
+def spoiled_gradients(trained: TrainingEngine, factor: float = torch.nan) -> RemovableHandle:
+    """A context in which the first parameter's gradient is multiplied."""
+    hook = next(trained.model.parameters()).register_hook(lambda gradient: gradient * factor)  # type: ignore[no-untyped-call]
+    assert isinstance(hook, RemovableHandle)
+    return hook
 
 
 def state(trained: TrainingEngine) -> dict[str, Tensor]:
@@ -83,9 +114,6 @@ def gradients_of(trained: TrainingEngine, samples: Batch) -> list[Tensor]:
     def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
         seen.extend(p.grad.clone() for group in optimizer.param_groups for p in group["params"])
 
-    handle = trained.optimizer.register_step_pre_hook(look)
-    try:
+    with trained.optimizer.register_step_pre_hook(look):
         trained.step(samples, REFERENCE)
-    finally:
-        handle.remove()
     return seen

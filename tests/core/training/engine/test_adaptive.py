@@ -152,9 +152,3 @@ def test_a_temporary_boost_ends_and_survives_a_restart(kind: str) -> None:
         other.advance()
         made.advance()
     assert made.factor == other.factor == 1.0
-
-
-def test_a_state_of_an_older_version_is_accepted() -> None:
-    made = schedule()
-    made.restore({"done": 50, "plateau": 1.0, "stuck": 0})
-    assert made.factor == 1.0

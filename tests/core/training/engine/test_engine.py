@@ -17,11 +17,15 @@ from tests.core.training.engine.rigs import (
     REFERENCE,
     assert_same,
     batch,
+    change_in_place,
     engine,
+    forward_hook,
     gradients_of,
     model,
     plain_loss,
     plain_optimizer,
+    poisoned,
+    spoiled_gradients,
     state,
 )
 
@@ -54,13 +58,6 @@ def test_learning_lowers_the_loss() -> None:
     assert losses[-1] < 0.8 * losses[0]
 
 
-def poisoned(where: str, poison: float, seed: int = 1) -> object:
-    bad = batch(seed)
-    array = getattr(bad, where).copy()
-    array.flat[3] = poison
-    return dataclasses.replace(bad, **{where: array})
-
-
 @pytest.mark.faults
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("mode", ["norm", "value", "layer", "adaptive", "off", "observe"])
@@ -70,7 +67,7 @@ def test_a_non_finite_loss_changes_nothing_bit_for_bit(mode: str, precision: str
     for seed in range(3):
         trained.step(batch(seed), REFERENCE)
     before = state(trained)
-    result = trained.step(poisoned("targets", np.nan), REFERENCE)  # type: ignore[arg-type]
+    result = trained.step(poisoned("targets", np.nan), REFERENCE)
     assert result.loss is None and result.skipped_because is not None
     assert result.origin is NonFiniteOrigin.LOSS and result.parameters_are_finite
     assert_same(before, state(trained))
@@ -85,7 +82,7 @@ def test_a_non_finite_loss_changes_nothing_bit_for_bit(mode: str, precision: str
 def test_a_non_finite_first_step_keeps_the_initial_weights(poison: float, where: str) -> None:
     trained = engine()
     before = state(trained)
-    assert trained.step(poisoned(where, poison), REFERENCE).skipped_because is not None  # type: ignore[arg-type]
+    assert trained.step(poisoned(where, poison), REFERENCE).skipped_because is not None
     assert_same(before, state(trained))
     untouched = engine()
     assert trained.step(batch(), REFERENCE).loss == untouched.step(batch(), REFERENCE).loss
@@ -99,9 +96,8 @@ def test_non_finite_gradients_are_distinguished_from_a_non_finite_loss(poison: f
     trained = engine()
     trained.step(batch(), REFERENCE)
     before = state(trained)
-    handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient * poison)
-    result = trained.step(batch(), REFERENCE)
-    handle.remove()
+    with spoiled_gradients(trained, poison):
+        result = trained.step(batch(), REFERENCE)
     assert result.loss is None and result.origin is NonFiniteOrigin.GRADIENTS
     assert_same(before, state(trained))
 
@@ -111,9 +107,8 @@ def test_a_large_loss_with_large_gradients_is_finite() -> None:
     """Their product is not, in float32: the step was skipped as a spike that it was not."""
     trained = engine()
     large = batch(scale=1e21)
-    handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient + 1e18)
-    result = trained.step(large, REFERENCE)
-    handle.remove()
+    with next(trained.model.parameters()).register_hook(lambda gradient: gradient + 1e18):
+        result = trained.step(large, REFERENCE)
     assert result.gradient_norm is not None and result.loss is not None
     assert result.gradient_norm * result.loss > 3.5e38 and result.skipped_because is None
     assert trained.is_finite()
@@ -167,27 +162,17 @@ def step_that_spoils_a_parameter(trained: TrainingEngine) -> StepResult:
         with torch.no_grad():
             next(module.parameters()).view(-1)[0] = torch.nan
 
-    handle = trained.model.register_forward_hook(spoil)
-    try:
+    with trained.model.register_forward_hook(spoil):
         return trained.step(batch(), REFERENCE)
-    finally:
-        handle.remove()
 
 
 def test_an_exception_clears_the_gradients_and_changes_nothing() -> None:
     trained = engine()
     trained.step(batch(), REFERENCE)
     before = state(trained)
-
-    def spoil(_module: object, _inputs: object, output: torch.Tensor) -> torch.Tensor:
-        activated = output.exp()
-        activated.add_(1.0)
-        return activated
-
-    handle = trained.model.get_submodule("embed").register_forward_hook(spoil)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+    inplace = pytest.raises(RuntimeError, match="modified by an inplace operation")
+    with forward_hook(trained, change_in_place), inplace:
         trained.step(batch(), REFERENCE)
-    handle.remove()
     assert all(parameter.grad is None for parameter in trained.model.parameters())
     assert_same(before, state(trained))
     assert trained.step(batch(), REFERENCE).loss is not None
@@ -244,7 +229,7 @@ def test_accumulation_clips_once_and_advances_the_schedule_once() -> None:
 
 def test_a_skipped_step_does_not_advance_the_schedule() -> None:
     trained = engine(training=TrainingSettings(learning_rate=RATE, warmup_steps=9))
-    trained.step(poisoned("targets", np.nan), REFERENCE)  # type: ignore[arg-type]
+    trained.step(poisoned("targets", np.nan), REFERENCE)
     assert trained.rate_now == pytest.approx(RATE / 10)
 
 
@@ -253,13 +238,12 @@ def test_a_skipped_step_does_not_advance_the_schedule() -> None:
 def test_the_forward_pass_computes_in_the_precision_that_was_set(precision: str, is_forecast: bool) -> None:
     trained = engine(training=TrainingSettings(learning_rate=RATE, precision=precision))  # type: ignore[arg-type]
     seen = []
-    handle = trained.model.get_submodule("head").register_forward_hook(lambda _m, _i, output: seen.append(output.dtype))
     samples = batch()
-    if is_forecast:
-        trained.corrections(samples.features, samples.is_real)
-    else:
-        trained.step(samples, REFERENCE)
-    handle.remove()
+    with trained.model.get_submodule("head").register_forward_hook(lambda _m, _i, output: seen.append(output.dtype)):
+        if is_forecast:
+            trained.corrections(samples.features, samples.is_real)
+        else:
+            trained.step(samples, REFERENCE)
     assert seen == [getattr(torch, precision)]
 
 
@@ -285,11 +269,10 @@ def test_the_threshold_acts_on_true_gradients_under_loss_scaling() -> None:
     true_norm = float(torch.nn.utils.get_total_norm([p.grad for p in plain.parameters() if p.grad is not None]))
     seen: list[torch.Tensor] = []
     for _ in range(8):  # until the scale fits
-        handle = trained.optimizer.register_step_pre_hook(
+        with trained.optimizer.register_step_pre_hook(
             lambda optimizer, *_: seen.extend(p.grad.clone() for g in optimizer.param_groups for p in g["params"])
-        )
-        result = trained.step(batch(), REFERENCE)
-        handle.remove()
+        ):
+            result = trained.step(batch(), REFERENCE)
         if result.loss is not None:
             break
         seen.clear()
@@ -304,18 +287,14 @@ def test_fp16_overflow_skips_the_step_and_lowers_the_scale() -> None:
     trained = engine(training=TrainingSettings(learning_rate=RATE, precision="float16"))
     for _ in range(5):
         trained.step(batch(), REFERENCE)
-    scales = []
     before = state(trained)
-    handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient * torch.inf)
-    result = trained.step(batch(), REFERENCE)
-    handle.remove()
-    assert result.gradients is not None
-    scales.append(result.gradients.loss_scale)
-    assert result.loss is None
+    with spoiled_gradients(trained, torch.inf):
+        result = trained.step(batch(), REFERENCE)
+    assert result.loss is None and result.gradients is not None and result.gradients.loss_scale is not None
     assert_same(before, state(trained))
     after = trained.step(batch(), REFERENCE)
-    assert after.loss is not None and after.gradients is not None and scales[0] is not None
-    assert after.gradients.loss_scale == pytest.approx(scales[0] / 2)
+    assert after.loss is not None and after.gradients is not None
+    assert after.gradients.loss_scale == pytest.approx(result.gradients.loss_scale / 2)
 
 
 def test_the_weight_average_follows_and_is_used_to_forecast() -> None:
@@ -424,13 +403,6 @@ def test_no_step_waits_for_the_gpu_until_it_is_read(precision: str) -> None:
     assert bool(torch.isfinite(packed[0]))
 
 
-def overflow(trained: TrainingEngine) -> None:
-    """A step whose gradients are infinite, which halves a loss scale."""
-    handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient * torch.inf)
-    assert trained.step(batch(99), REFERENCE).loss is None
-    handle.remove()
-
-
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 def test_a_restored_engine_continues_bit_for_bit(precision: str) -> None:
     training = TrainingSettings(
@@ -441,8 +413,9 @@ def test_a_restored_engine_continues_bit_for_bit(precision: str) -> None:
     for seed in range(25):
         first.step(batch(seed), REFERENCE)
     second = engine(settings, training)
-    for _ in range(3):  # under loss scaling, until its scale is another
-        overflow(second)
+    with spoiled_gradients(second, torch.inf):
+        for _ in range(3):  # under loss scaling, until its scale is another
+            assert second.step(batch(99), REFERENCE).loss is None
     assert precision != "float16" or first.scalars()["scaler"]["scale"] != second.scalars()["scaler"]["scale"]
     assert second.restore(state(first), first.scalars())
     assert first.scalars() == second.scalars()
@@ -468,22 +441,6 @@ def test_without_usable_moments_a_new_optimizer_begins(damage: str) -> None:
     assert trained.restore(tensors, trained.scalars()) is False
     assert not trained.optimizer.state
     assert trained.step(batch(), REFERENCE).loss is not None and trained.is_finite()
-
-
-def test_each_step_has_statistics() -> None:
-    trained = engine()
-    handle = None
-    results = []
-    for seed in range(12):
-        if seed == 5:
-            handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient * torch.nan)
-        results.append(trained.step(batch(seed), REFERENCE))
-        if handle is not None:
-            handle.remove()
-    assert len([result.gradients for result in results if result.gradients is not None]) == 12
-    assert [result.gradients.non_finite is not None for result in results if result.gradients] == [
-        seed == 5 for seed in range(12)
-    ]
 
 
 def test_statistics_equal_a_plain_computation() -> None:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from core.domain.quantities import Quantity
 from core.forecast.history import History
-from core.training.engine.samples import LossWeights, anchor_loss, build_batch, draw_origins
+from core.training.engine.samples import Batch, LossWeights, anchor_loss, build_batch, draw_origins
 from tests.core.training.engine.rigs import REFERENCE, batch, engine
 from tests.support.candles import MINUTE, random_walk, without
 
@@ -17,10 +18,14 @@ PLAIN = LossWeights(1.0, 1.0)
 
 
 def history(count: int, *missing: int) -> History:
-    filled = History(MINUTE, 128, 3)
+    filled = History.alone(MINUTE, 128, 3)
     for candle in without(random_walk(count), *missing):
         filled.append(candle)
     return filled
+
+
+def batch_of(past: History, origins: NDArray[np.int64], weights: LossWeights = PLAIN) -> Batch:
+    return build_batch(past.panel, np.zeros_like(origins), origins, 8, weights)
 
 
 @given(candles=st.integers(0, 500), replay=st.integers(0, 40), window=st.integers(1, 300))
@@ -34,24 +39,24 @@ def test_origins_have_a_closed_target_and_begin_with_the_newest(candles: int, re
 
 
 def test_only_closed_targets_have_weight() -> None:
-    batch = build_batch(history(20), np.array([18, 17, 5]), 8, PLAIN)
+    batch = batch_of(history(20), np.array([18, 17, 5]))
     has_weight = batch.weights.max(axis=-1) > 0.0
     assert has_weight.tolist() == [[True, False, False], [True, True, False], [True, True, True]]
     assert (batch.targets[~has_weight] == 0.0).all()
 
 
 def test_targets_beyond_a_gap_have_no_weight() -> None:
-    batch = build_batch(history(20, 10), np.array([8, 9]), 8, PLAIN)
+    batch = batch_of(history(20, 10), np.array([8, 9]))
     assert (batch.weights.max(axis=-1) > 0.0).tolist() == [[True, False, False], [False, False, False]]
 
 
 def test_weights_rise_for_poor_forecasts_and_wrong_directions_only() -> None:
     past = history(20)
-    past.mark_outcome(5, error_ratio=2.0, wrong_direction=True)
-    past.mark_outcome(6, error_ratio=1.5, wrong_direction=False)
-    past.mark_outcome(7, error_ratio=0.2, wrong_direction=False)
+    past.panel.mark_outcome(0, 5, error_ratio=2.0, wrong_direction=True)
+    past.panel.mark_outcome(0, 6, error_ratio=1.5, wrong_direction=False)
+    past.panel.mark_outcome(0, 7, error_ratio=0.2, wrong_direction=False)
     origins = np.array([5, 6, 7])
-    ratio = build_batch(past, origins, 8, LossWeights(3.0, 2.0)).weights / build_batch(past, origins, 8, PLAIN).weights
+    ratio = batch_of(past, origins, LossWeights(3.0, 2.0)).weights / batch_of(past, origins).weights
     assert ratio[0, 0, Quantity.CLOSE] == pytest.approx(6.0)
     assert ratio[0, 0, Quantity.RANGE] == pytest.approx(3.0)
     assert ratio[1, 0, Quantity.CLOSE] == pytest.approx(2.0)

@@ -90,16 +90,6 @@ def test_plateau_ignores_candles_without_training() -> None:
     assert schedule.factor == 1.0, "the pause has not counted"
 
 
-def test_an_old_schedule_state_without_windows_keeps_its_factor() -> None:
-    schedule = plateau(10)
-    schedule.restore({"done": 50, "plateau": 0.25, "best": 1e-9, "stuck": 9})
-    assert schedule.factor == 0.25
-    for loss in (1.0, 1.0, 1.0):
-        for _ in range(10):
-            learn(schedule, loss)
-    assert schedule.factor == 0.25, "its best was one candle, which no mean can beat"
-
-
 def test_a_non_finite_loss_is_ignored() -> None:
     schedule = plateau(10)
     before = schedule.state()

@@ -14,12 +14,12 @@ from core.domain.clock import ManualClock
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import LEVELS
 from core.training.external.model import ExternalModel
-from core.training.external.protocol import ExternalForecast, Wanted
+from core.training.external.protocol import ExternalForecast, ForecastRequest
 from core.training.external.transport import TransportEndedError
 from tests.support.candles import MARKET, MINUTE
 
 HORIZONS = 3
-WANTED = Wanted((str(MARKET),), MINUTE, HORIZONS)
+WANTED = ForecastRequest((str(MARKET),), MINUTE, HORIZONS)
 Message = dict[str, Any]
 Answer = tuple[float, bytes | None]
 """Seconds after the question, and a line; None: it ends."""
@@ -74,7 +74,7 @@ class MemoryTransport:
             raise TransportEndedError("exit code 3")
         return text
 
-    def last_words(self) -> str:
+    def stderr_tail(self) -> str:
         return "Segmentation fault"
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class MemoryTransport:
 class Rig:
     """A model whose lives are in memory."""
 
-    def __init__(self, behaviour: Behaviour = sound, wanted: Wanted = WANTED, is_live: bool = True) -> None:
+    def __init__(self, behaviour: Behaviour = sound, wanted: ForecastRequest = WANTED, is_live: bool = True) -> None:
         self.clock = ManualClock(1_000_000)
         self.lives: list[MemoryTransport] = []
         self.behaviour = behaviour
@@ -115,7 +115,7 @@ class Rig:
         return [self.take(candle) for candle in candles]
 
     def kinds(self) -> list[IncidentKind]:
-        return [draft.kind for draft in self.model.take_incidents()]
+        return [draft.kind for draft in self.model.pop_incidents()]
 
     def candles_of(self, life: int) -> list[int]:
         """The opening times that this life has seen, in order."""

@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from core.domain.quantities import LEVELS, Quantity
-from core.training.external.protocol import Wanted, candle_line, forecast_of, history_line
+from core.training.external.protocol import ForecastRequest, candle_line, forecast_of, history_line
 from tests.support.candles import MINUTE, random_walk
 
 FOLDER = Path(__file__).resolve().parents[4] / "docs" / "examples" / "adapters"
@@ -28,7 +28,7 @@ CANDLES = random_walk(40)
 
 def lines_to_read() -> list[bytes]:
     """A history and two candles."""
-    before = [Wanted((MARKET,), MINUTE, HORIZONS, 1000).greeting(), history_line(MARKET, CANDLES[:-2])]
+    before = [ForecastRequest((MARKET,), MINUTE, HORIZONS, 1000).greeting(), history_line(MARKET, CANDLES[:-2])]
     return [*before, *(candle_line(MARKET, candle) for candle in CANDLES[-2:])]
 
 
@@ -49,10 +49,10 @@ def module(name: str, **members: object) -> ModuleType:
 
 
 def test_the_forecaster_of_the_docs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    page = (FOLDER.parents[1] / "your-own-model.md").read_text(encoding="utf-8")
+    page = (FOLDER.parents[1] / "own-program.md").read_text(encoding="utf-8")
     (code,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "sys.stdin" in block]
     monkeypatch.setattr(sys, "stdin", io.StringIO(b"".join(lines_to_read()).decode()))
-    exec(compile(code, "your-own-model.md", "exec"), {})
+    exec(compile(code, "own-program.md", "exec"), {})
     ready, *answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert ready == {"type": "ready", "protocol": 1} and len(answers) == 2
     table = forecast_of(answers[-1], HORIZONS).quantiles[Quantity.CLOSE]

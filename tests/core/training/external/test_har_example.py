@@ -10,6 +10,7 @@ from core.forecast.experts import HAR
 from core.forecast.history import History
 from core.training.external.protocol import KEYS, forecast_of
 from docs.examples.har_process import Har
+from tests.core.forecast.alone import ALONE
 from tests.support.candles import MINUTE, random_walk, without
 
 HORIZONS = 4
@@ -17,16 +18,16 @@ FORECAST = (Quantity.CLOSE, Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_W
 
 
 def test_the_example_forecasts_what_the_built_in_one_does() -> None:
-    history = History(MINUTE, 1100, HORIZONS)
-    experts = BaselineExperts(history)
+    history = History.alone(MINUTE, 1100, HORIZONS)
+    experts = BaselineExperts(history.panel)
     har = Har(MINUTE.duration_ms, HORIZONS, LEVELS.tolist())
     for candle in without(random_walk(1100, seed=3), 3, 20, 100, 101, 500):
         history.append(candle)
-        experts.observe()
+        experts.observe(ALONE, None)
         har.take(candle.open_time_ms, candle.open, candle.high, candle.low, candle.close, candle.volume)
         if len(history) % 10 and len(history) > 60:
             continue
-        normalised = experts.quantiles()[HAR]
+        normalised = experts.quantiles(ALONE)[0, :, HAR]
         factor, offset = (each[0][..., None] for each in history.units(np.array([len(history) - 1])))
         built_in = offset + factor * normalised
         found = forecast_of(har.forecast(), HORIZONS).quantiles

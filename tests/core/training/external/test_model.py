@@ -12,7 +12,7 @@ from core.domain.candle import Candle
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import Quantity
 from core.training.external.model import MOST_DEATHS
-from core.training.external.protocol import Wanted
+from core.training.external.protocol import ForecastRequest
 from tests.core.training.external.rigs import (
     HORIZONS,
     Answer,
@@ -107,7 +107,7 @@ def test_an_ended_forecaster_is_started_again_with_all_it_missed() -> None:
     rig = Rig(at([3], lambda message: [(0.0, None)]))
     assert is_given(rig, CANDLES[:8]) == [True] * 3 + [False] + [True] * 4
     assert rig.candles_of(1) == [candle.open_time_ms for candle in CANDLES[:8]]
-    (draft,) = rig.model.take_incidents()
+    (draft,) = rig.model.pop_incidents()
     assert (
         draft.happened == "The process of the challenger Test ended: exit code 3."
         and "Segmentation fault" in draft.details
@@ -115,7 +115,7 @@ def test_an_ended_forecaster_is_started_again_with_all_it_missed() -> None:
 
 
 def test_one_that_starts_at_a_late_candle_knows_what_the_other_markets_have_sent() -> None:
-    rig = Rig(at([3], lambda message: [(0.0, None)]), Wanted(("a", "b"), MINUTE, HORIZONS))
+    rig = Rig(at([3], lambda message: [(0.0, None)]), ForecastRequest(("a", "b"), MINUTE, HORIZONS))
     first, late, newest = CANDLES[:3]
     for market, candle in (("a", first), ("b", first), ("b", late), ("b", newest), ("a", late)):
         rig.take(candle, market)
@@ -128,7 +128,7 @@ def test_each_further_end_costs_more_candles_until_it_is_suspended() -> None:
     assert not any(is_given(rig, CANDLES))
     starts = [len(rig.candles_of(life)) - 1 for life in range(len(rig.lives))]
     assert starts == [0, 1, 3, 7, 15] and len(starts) == MOST_DEATHS
-    drafts = rig.model.take_incidents()
+    drafts = rig.model.pop_incidents()
     assert [draft.kind for draft in drafts] == [ENDED] * (MOST_DEATHS - 1) + [SUSPENDED]
     assert [draft.done for draft in drafts[:2]] == [
         "It is started again for the next candle.",
@@ -204,7 +204,7 @@ def test_a_forecaster_that_falls_behind_for_ever_is_ended() -> None:
 def test_a_forecaster_that_does_not_greet_is_ended(greeting: list[Answer], reason: str) -> None:
     rig = Rig(lambda message: greeting)
     rig.open()
-    (draft,) = rig.model.take_incidents()
+    (draft,) = rig.model.pop_incidents()
     assert reason.replace("“protocol”", '"protocol"') in draft.happened and rig.lives[0].is_closed
     assert draft.kind is ENDED
 
@@ -242,7 +242,7 @@ def test_several_markets_share_one_process_and_its_deadline() -> None:
         both, held[:] = [(0.0, forecast(each)) for each in reversed(held)], []
         return both
 
-    rig = Rig(second_first, Wanted(markets, MINUTE, HORIZONS))
+    rig = Rig(second_first, ForecastRequest(markets, MINUTE, HORIZONS))
     others = random_walk(60, seed=5)
     for candle, other in zip(CANDLES[:5], others, strict=False):
         rig.model.observe(list(zip(markets, (candle, other), strict=True)), is_live=True)
@@ -260,7 +260,7 @@ def test_markets_of_a_close_share_one_deadline() -> None:
     def silent(message: Message) -> Iterable[Answer]:
         return sound(message) if message["type"] == "hello" else []
 
-    rig = Rig(silent, Wanted(markets, MINUTE, HORIZONS))
+    rig = Rig(silent, ForecastRequest(markets, MINUTE, HORIZONS))
     rig.model.begin()
     assert rig.model.get_ready()
     began_s = rig.clock.monotonic_s()

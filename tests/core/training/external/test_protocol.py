@@ -12,8 +12,8 @@ from core.domain.candle import Interval
 from core.domain.quantities import LEVELS, SMALLEST_RANGE, Quantity
 from core.training.external.protocol import (
     ExternalForecast,
+    ForecastRequest,
     InvalidAnswerError,
-    Wanted,
     candle_line,
     check_ready,
     decoded,
@@ -31,7 +31,7 @@ def read(**quantities: object) -> ExternalForecast:
 
 def test_what_is_sent_is_what_the_docs_say() -> None:
     candle = random_walk(1)[0]
-    assert json.loads(Wanted(("A", "B"), Interval.parse("15m"), 8, 500).greeting()) == {
+    assert json.loads(ForecastRequest(("A", "B"), Interval.parse("15m"), 8, 500).greeting()) == {
         "type": "hello",
         "protocol": 1,
         "markets": ["A", "B"],

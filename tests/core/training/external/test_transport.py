@@ -75,7 +75,7 @@ def test_lines_go_there_and_back(start: Start) -> None:
 def test_closing_its_stdin_ends_it(start: Start) -> None:
     transport = start("import sys\nsys.stdin.read()\nprint('end', file=sys.stderr)")
     transport.close()
-    assert transport.last_words() == "end" and is_gone(transport.process_id)
+    assert transport.stderr_tail() == "end" and is_gone(transport.process_id)
 
 
 @pytest.mark.usefixtures("patient")
@@ -116,7 +116,7 @@ def test_what_it_wrote_last_is_known_with_its_end(monkeypatch: pytest.MonkeyPatc
     transport = ProcessTransport([sys.executable, "-I", "-S", "-c", "raise SystemExit('out of luck')"], "Test")
     with pytest.raises(TransportEndedError):
         transport.receive(LONG_S)
-    assert transport.last_words() == "out of luck"
+    assert transport.stderr_tail() == "out of luck"
     transport.close()
 
 
@@ -129,7 +129,7 @@ def test_its_stderr_goes_to_the_log_within_bounds(start: Start, caplog: pytest.L
     transport.close()
     assert len(caplog.messages) == 201 and max(map(len, caplog.messages)) <= 210
     assert caplog.messages[-1] == "Test: further lines of its stderr are not logged."
-    assert len(transport.last_words().splitlines()) == 20
+    assert len(transport.stderr_tail().splitlines()) == 20
 
 
 def test_a_flood_blocks_its_writer_and_not_us(start: Start) -> None:

@@ -54,7 +54,7 @@ def test_the_file_stays_small(tmp_path: Path) -> None:
     file = tmp_path / "words"
     words = StderrTail(file)
     words.mark()
-    in_child(file, "for turn in range(4500):\n    print('x' * 1000, file=sys.stderr)\n    stderr.keep_small()\n")
+    in_child(file, "for turn in range(4500):\n    print('x' * 1000, file=sys.stderr)\n    stderr.limit_size()\n")
     assert 0 < file.stat().st_size < 1_100_000
     assert len(words.read()) < 20_000
     words.mark()
@@ -63,6 +63,6 @@ def test_the_file_stays_small(tmp_path: Path) -> None:
 
 def test_an_unwritable_folder_loses_only_the_file(tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("in the way")
-    done = in_child(tmp_path / "logs" / "words", "stderr.keep_small()\nprint('still here', file=sys.stderr)")
+    done = in_child(tmp_path / "logs" / "words", "stderr.limit_size()\nprint('still here', file=sys.stderr)")
     assert done.returncode == 0 and done.stderr.endswith("still here\n")
     assert StderrTail(tmp_path / "logs" / "words").read() == ""

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
-from core.domain.events import CheckpointsChanged, Incident, StepDone, TrainerEvent
+from core.domain.events import Incident, StepDone, TrainerEvent
 from core.domain.incident_kinds import IncidentKind
 from core.evaluation.summary import summarise
 from core.settings.tree import CheckpointSettings, Settings
@@ -23,7 +22,6 @@ from core.training.commands import (
     ApplyDeletions,
     ApplyRetention,
     RestoreCheckpoint,
-    SaveCheckpoint,
     SetClipNorm,
     SetLearningRate,
     StopSession,
@@ -92,10 +90,6 @@ def named(events: Iterable[TrainerEvent]) -> Diagnosis:
     return next(one for one in verdicts(events) if one.disease is Disease.DIVERGED)
 
 
-def saved(events: Iterable[TrainerEvent]) -> list[CheckpointInfo]:
-    return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved is not None]
-
-
 def weights(session: TrainingService) -> dict[str, torch.Tensor]:
     return {name: value.clone() for name, value in session._session.engine.model.state_dict().items()}
 
@@ -119,7 +113,7 @@ def test_a_harmful_change_is_named_and_can_be_reverted(
     session = well(place)
     step, before = session.status().step, weights(session)
     answers = [event for order in orders for event in session.handle(order)]
-    (kept,) = saved(answers)
+    (kept,) = rigs.saved(answers)
     assert (kept.step, kept.reason) == (step, "change"), "the state is saved before the change"
     found = named(fed(session, HEALTHY + 20))
     assert found.step <= step + 20 and found.recovery is not None
@@ -166,7 +160,7 @@ def restore_sentence(events: Iterable[TrainerEvent]) -> str:
 
 def test_a_restore_that_resets_a_lowered_rate_is_reported(place: Path) -> None:
     session = well(place)
-    (whole,) = saved(session.handle(SaveCheckpoint()))
+    whole = rigs.saved_now(session)
     assert restore_sentence(session.handle(RestoreCheckpoint(whole.checkpoint_id))).endswith(
         f"of step {whole.step} was restored on request."
     )
@@ -180,16 +174,16 @@ def test_a_restore_that_resets_a_lowered_rate_is_reported(place: Path) -> None:
 def test_a_further_change_does_not_make_a_diverged_run_healthy(place: Path) -> None:
     """The issue's: a rate of 1, then of 0.9. Neither that, nor a dozen checkpoints, nor a restart makes it green."""
     session = well(place)
-    (kept,) = saved(session.handle(SetLearningRate(1.0)))
+    (kept,) = rigs.saved(session.handle(SetLearningRate(1.0)))
     fed(session, HEALTHY + 20)
     answers = session.handle(SetLearningRate(0.9))
-    assert saved(answers) == [], "a wreck is nothing to go back to"
+    assert rigs.saved(answers) == [], "a wreck is nothing to go back to"
     assert named(answers).recovery == DivergenceRecovery(
         (SettingChange("training", "learning_rate", RATE),), kept.checkpoint_id, kept.step
     )
     found = verdicts(fed(session, HEALTHY + 150))
     assert {one.disease for one in found} == {Disease.DIVERGED}
-    assert saved(session.handle(SaveCheckpoint()))[0].health == Disease.DIVERGED
+    assert rigs.saved_now(session).health == Disease.DIVERGED
     session.close()
 
     at_rate = dataclasses.replace(SETTINGS.training, learning_rate=0.9)
@@ -206,17 +200,17 @@ def test_a_further_change_does_not_make_a_diverged_run_healthy(place: Path) -> N
 def test_restored_checkpoints_are_kept_and_diverged_ones_deleted_first(place: Path) -> None:
     """The walk's: the checkpoint in the banner was deleted at the next save, and a diverged one stayed."""
     session = well(place)
-    (healthy,) = saved(session.handle(SetLearningRate(1.0)))
+    (healthy,) = rigs.saved(session.handle(SetLearningRate(1.0)))
     way = named(fed(session, HEALTHY + 40)).recovery
     assert way is not None and way.checkpoint_id == healthy.checkpoint_id in kept_ids(session)
     answers = [event for order in go_back(way) for event in session.handle(order)]
-    copy = saved(answers)[-1]
+    copy = rigs.saved(answers)[-1]
     assert (copy.reason, copy.health, copy.parent_id) == ("restore", healthy.health, healthy.checkpoint_id)
     fed(session, HEALTHY + 75)
     assert {healthy.checkpoint_id, copy.checkpoint_id} <= kept_ids(session), "nothing newer is known to be healthy"
     session.handle(ApplyRetention(SETTINGS.checkpoints, at_once=True))
     assert {healthy.checkpoint_id, copy.checkpoint_id} <= kept_ids(session)
-    assert all(info.health != Disease.DIVERGED for info in session._keeper.kept() if not info.is_in_use)
+    assert all(info.health != Disease.DIVERGED for info in session._writer.kept() if not info.is_in_use)
     session.close()
 
 
@@ -224,7 +218,7 @@ def test_an_offered_checkpoint_cannot_be_deleted_manually(place: Path) -> None:
     """The window asks for it; it goes once there is nothing to go back from."""
     at_once = dataclasses.replace(SETTINGS.checkpoints, undo_minutes=0)
     session = well(place, dataclasses.replace(SETTINGS, checkpoints=at_once))
-    (healthy,) = saved(session.handle(SetLearningRate(1.0)))
+    (healthy,) = rigs.saved(session.handle(SetLearningRate(1.0)))
     way = named(fed(session, HEALTHY + 20)).recovery
     assert way is not None
     CheckpointRows(session._db).request_deletion([healthy.checkpoint_id], at_ms=0)
@@ -237,22 +231,22 @@ def test_an_offered_checkpoint_cannot_be_deleted_manually(place: Path) -> None:
 
 
 def kept_ids(session: TrainingService) -> set[str]:
-    return {info.checkpoint_id for info in session._keeper.kept()}
+    return {info.checkpoint_id for info in session._writer.kept()}
 
 
 @pytest.mark.slow
 def test_a_restored_diverged_model_is_reported_by_its_anchor(place: Path) -> None:
     session = well(place)
-    (sound,) = saved(session.handle(SetLearningRate(1.0)))
+    (sound,) = rigs.saved(session.handle(SetLearningRate(1.0)))
     fed(session, HEALTHY + 20)
-    (wreck,) = saved(session.handle(SaveCheckpoint()))
+    wreck = rigs.saved_now(session)
     session.handle(SetLearningRate(RATE))
     session.handle(RestoreCheckpoint(sound.checkpoint_id))
     fed(session, HEALTHY + 100)
     session.handle(RestoreCheckpoint(wreck.checkpoint_id))
     found = named(fed(session, HEALTHY + 120))
     assert found.recovery is not None and found.recovery.checkpoint_id is not None
-    (back_to,) = [info for info in session._keeper.kept() if info.checkpoint_id == found.recovery.checkpoint_id]
+    (back_to,) = [info for info in session._writer.kept() if info.checkpoint_id == found.recovery.checkpoint_id]
     assert back_to.health == Disease.HEALTHY and back_to.checkpoint_id != wreck.checkpoint_id
     session.close()
 
@@ -302,9 +296,9 @@ def test_a_diverged_run_gives_one_incident_and_one_row_of_spikes(place: Path) ->
 def test_a_diverged_run_offers_the_same_recovery_after_a_restart(place: Path) -> None:
     """Its newest steps may say nothing of it: here they are healthy, and only what is stored says that it is none."""
     session = well(place)
-    (kept,) = saved(session.handle(SetLearningRate(2.0 * RATE)))
+    (kept,) = rigs.saved(session.handle(SetLearningRate(2.0 * RATE)))
     fed(session, HEALTHY + 20)
-    (last,) = saved(session.handle(StopSession()))
+    (last,) = rigs.saved(session.handle(StopSession()))
     session.close()
     with open_database(DataFolder(place).database) as db:
         db.execute("UPDATE checkpoints SET health = 'diverged' WHERE checkpoint_id = ?", (last.checkpoint_id,))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from core.domain.events import (
     StepDone,
     TrainerEvent,
     TrainerFailed,
+    TrainerReady,
     TrainerState,
     TrainerStatus,
 )
@@ -64,35 +67,48 @@ class LateHost(ThreadHost):
         return super().receive(timeout_s)
 
 
-def test_a_requested_pause_survives_a_trainer_that_dies_before_answering(tmp_path: Path) -> None:
-    """Answers to candles that were under way say TRAINING, and come after the pause was asked for."""
-    store_candles(tmp_path, random_walk(60))
+def drive(
+    spec: SessionSpec,
+    inbox: Inbox,
+    on_event: Callable[[TrainerEvent], None] = lambda _: None,
+    *,
+    first_dies_of_a_pause: bool = False,
+) -> list[LateHost]:
+    """The hosts of a run over all stored candles."""
     hosts: list[LateHost] = []
-    steps_by_host: list[int] = []
-    failures: list[TrainerFailed] = []
-    inbox = Inbox()
 
     def make_host(spec: SessionSpec) -> LateHost:
-        hosts.append(LateHost(spec, dies_of_a_pause=not hosts))
-        steps_by_host.append(0)
+        hosts.append(LateHost(spec, dies_of_a_pause=first_dies_of_a_pause and not hosts))
         return hosts[-1]
 
     def emit(batch: EventBatch) -> None:
-        failures.extend(event for event in batch.events if isinstance(event, TrainerFailed))
         for event in batch.events:
-            if isinstance(event, StepDone):
-                steps_by_host[-1] += 1
-                if event.step == 15 and len(hosts) == 1:
-                    inbox.send(SetPaused(True))
+            on_event(event)
 
-    inbox.feed_ended()
-    db = open_database(DataFolder(tmp_path).database)
-    TrainingDriver(rigs.spec(tmp_path), make_host, CandleStore(db), inbox, emit, SystemClock()).run()
-    db.close()
-    assert not failures and len(hosts) == 2
+    for market in spec.markets:
+        inbox.feed_ended(market)
+    with closing(open_database(DataFolder(spec.root).database)) as db:
+        TrainingDriver(spec, make_host, CandleStore(db), inbox, emit, SystemClock()).run()
+    return hosts
+
+
+def test_a_requested_pause_survives_a_trainer_that_dies_before_answering(tmp_path: Path) -> None:
+    """Answers to candles that were under way say TRAINING, and come after the pause was asked for."""
+    store_candles(tmp_path, random_walk(60))
+    events, inbox = list[TrainerEvent](), Inbox()
+
+    def on_event(event: TrainerEvent) -> None:
+        events.append(event)
+        if isinstance(event, StepDone) and event.step == 15:
+            inbox.send(SetPaused(True))
+
+    hosts = drive(rigs.spec(tmp_path), inbox, on_event, first_dies_of_a_pause=True)
+    assert len(hosts) == 2 and not [event for event in events if isinstance(event, TrainerFailed)]
     first_command = next(command for command in hosts[1].asked if isinstance(command, SetPaused | ObserveClose))
     assert first_command == SetPaused(True)
-    assert steps_by_host[0] > 15 and steps_by_host[1] == 0
+    *_, restarted = (place for place, event in enumerate(events) if isinstance(event, TrainerReady))
+    steps = [place for place, event in enumerate(events) if isinstance(event, StepDone)]
+    assert len(steps) > 15 and steps[-1] < restarted
 
 
 def test_a_command_is_answered_while_the_driver_sleeps(tmp_path: Path) -> None:
@@ -116,7 +132,7 @@ def test_a_command_is_answered_while_the_driver_sleeps(tmp_path: Path) -> None:
                 inbox.send(SetPaused(False))
                 inbox.send(SetDuty(100))
 
-    inbox.feed_ended()
+    inbox.feed_ended(rigs.MARKET)
     db = open_database(DataFolder(tmp_path).database)
     make_host = lambda wanted: ThreadHost(wanted, SystemClock())  # noqa: E731
     TrainingDriver(spec, make_host, CandleStore(db), inbox, emit, ManualClock()).run()
@@ -127,20 +143,10 @@ def test_a_command_is_answered_while_the_driver_sleeps(tmp_path: Path) -> None:
 
 def test_commands_behind_a_change_of_the_device_wait_for_the_next_trainer(tmp_path: Path) -> None:
     store_candles(tmp_path, random_walk(5))
-    hosts, inbox, events = list[LateHost](), Inbox(), list[TrainerEvent]()
-
-    def make_host(spec: SessionSpec) -> LateHost:
-        hosts.append(LateHost(spec, dies_of_a_pause=False))
-        return hosts[-1]
-
+    inbox, events = Inbox(), list[TrainerEvent]()
     inbox.send(SetDevice("cpu"))
     inbox.send(StepOnce())
-    inbox.feed_ended()
-    db = open_database(DataFolder(tmp_path).database)
-    TrainingDriver(
-        rigs.spec(tmp_path), make_host, CandleStore(db), inbox, lambda batch: events.extend(batch.events), SystemClock()
-    ).run()
-    db.close()
+    hosts = drive(rigs.spec(tmp_path), inbox, events.append)
     assert len(hosts) == 2 and StepOnce() not in hosts[0].asked and hosts[1].asked[0] == StepOnce()
     assert not [event for event in events if isinstance(event, TrainerFailed | Incident)]
 
@@ -149,38 +155,21 @@ def test_fewer_closes_are_under_way_the_more_markets_they_have(tmp_path: Path) -
     """A pipe holds little."""
     markets = tuple(Market(FILE_VENUE, name, MINUTE) for name in "abc")
     spec = replace(rigs.spec(tmp_path, market=markets[0]), others=markets[1:])
-    hosts, inbox = list[LateHost](), Inbox()
-
-    def make_host(spec: SessionSpec) -> LateHost:
-        hosts.append(LateHost(spec, dies_of_a_pause=False))
-        return hosts[-1]
-
-    db = open_database(DataFolder(tmp_path).database)
-    store = CandleStore(db)
-    for place, market in enumerate(markets):
-        store.save(market, random_walk(20, seed=place))
-        inbox.feed_ended(place)
-    TrainingDriver(spec, make_host, store, inbox, lambda batch: None, SystemClock()).run()
-    db.close()
-    assert len(hosts) == 1 and hosts[0].most_waiting == 13
+    with closing(open_database(DataFolder(tmp_path).database)) as db:
+        for place, market in enumerate(markets):
+            CandleStore(db).save(market, random_walk(20, seed=place))
+    (host,) = drive(spec, Inbox())
+    assert host.most_waiting == 13
 
 
 def test_corrections_of_many_candles_do_not_fill_the_pipe(tmp_path: Path) -> None:
     """The trainer answers each before it reads the next one: both would wait for the other to read, for ever."""
     candles = random_walk(30)
     store_candles(tmp_path, candles)
-    hosts, inbox = list[LateHost](), Inbox()
-
-    def make_host(spec: SessionSpec) -> LateHost:
-        hosts.append(LateHost(spec, dies_of_a_pause=False))
-        return hosts[-1]
-
-    corrections = [RescoreCandle(candle.open_time_ms) for candle in candles * 10]
+    inbox = Inbox()
+    corrections = [RescoreCandle(candle.open_time_ms, rigs.MARKET) for candle in candles * 10]
     for correction in corrections:
         inbox.send(correction)
-    inbox.feed_ended()
-    db = open_database(DataFolder(tmp_path).database)
-    TrainingDriver(rigs.spec(tmp_path), make_host, CandleStore(db), inbox, lambda batch: None, SystemClock()).run()
-    db.close()
-    assert [each for each in hosts[0].asked if isinstance(each, RescoreCandle)] == corrections
-    assert hosts[0].most_waiting <= 32
+    (host,) = drive(rigs.spec(tmp_path), inbox)
+    assert [each for each in host.asked if isinstance(each, RescoreCandle)] == corrections
+    assert host.most_waiting <= 32

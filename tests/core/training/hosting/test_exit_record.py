@@ -50,7 +50,7 @@ def test_a_fenced_trainer_writes_nothing_more(tmp_path: Path) -> None:
     spec = rigs.spec(tmp_path)
     run_id = begin_run(spec)
     db = open_database(DataFolder(tmp_path).database)
-    record = TrainingRecord(db, run_id, RunStore(db).take_fence(run_id))
+    record = TrainingRecord(db, run_id, RunStore(db).acquire_fence(run_id))
     assert store_incidents([ENDED], spec, run_id)
     with pytest.raises(Fenced), record.write():
         pass

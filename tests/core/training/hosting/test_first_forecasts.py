@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import ManualClock
@@ -36,19 +40,18 @@ def drive(
 
     for command in then:
         inbox.send(command)
-    inbox.feed_ended()
-    db = open_database(DataFolder(root).database)
-    TrainingDriver(
-        rigs.spec(root),
-        lambda spec: ThreadHost(spec, clock),
-        CandleStore(db),
-        inbox,
-        emit,
-        clock,
-        shows_first=shows_first,
-    ).run()
-    db.close()
+    inbox.feed_ended(MARKET)
+    with closing(open_database(DataFolder(root).database)) as db:
+        make_host = lambda spec: ThreadHost(spec, clock)  # noqa: E731
+        TrainingDriver(rigs.spec(root), make_host, CandleStore(db), inbox, emit, clock, shows_first=shows_first).run()
     return events
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[CandleStore]:
+    DataFolder(tmp_path).ensure()
+    with closing(open_database(DataFolder(tmp_path).database)) as db:
+        yield CandleStore(db)
 
 
 def test_first_ghosts_appear_before_the_trainer_and_leave_no_trace(tmp_path: Path) -> None:
@@ -70,13 +73,11 @@ def test_first_ghosts_appear_before_the_trainer_and_leave_no_trace(tmp_path: Pat
     assert record_of(tmp_path / "with") == record_of(tmp_path / "without")
 
 
-def test_first_forecasts_are_of_the_market_on_the_chart(tmp_path: Path) -> None:
+def test_first_forecasts_are_of_the_market_on_the_chart(tmp_path: Path, store: CandleStore) -> None:
     clock = ManualClock()
     walks = {MARKET: random_walk(60), OTHER: random_walk(90, seed=9)}
-    store_candles(tmp_path, walks[MARKET])
-    db = open_database(DataFolder(tmp_path).database)
-    store = CandleStore(db)
-    store.save(OTHER, walks[OTHER])
+    for market, candles in walks.items():
+        store.save(market, candles)
     first = FirstForecasts(rigs.spec(tmp_path), store, clock, MARKET)
     for market in (MARKET, OTHER, MARKET):
         first.show(market)
@@ -87,17 +88,13 @@ def test_first_forecasts_are_of_the_market_on_the_chart(tmp_path: Path) -> None:
         first.show(market)
         clock.advance_ms(1_500)
         assert first.look(is_behind=False) is None, "it was shown"
-    db.close()
 
 
-def test_the_other_markets_have_first_forecasts_in_turn(tmp_path: Path) -> None:
+def test_the_other_markets_have_first_forecasts_in_turn(tmp_path: Path, store: CandleStore) -> None:
     """So that all of them have ghosts in Markets and Overview during catch-up."""
     clock, third = ManualClock(), Market("file", "third", MINUTE)
-    store_candles(tmp_path, random_walk(60))
-    db = open_database(DataFolder(tmp_path).database)
-    store = CandleStore(db)
-    for market in (OTHER, third):
-        store.save(market, random_walk(60, seed=9))
+    for market in (MARKET, OTHER, third):
+        store.save(market, random_walk(60))
     first = FirstForecasts(replace(rigs.spec(tmp_path), others=(OTHER, third)), store, clock, OTHER)
     found: list[Market | None] = []
     for _ in range(3):  # seconds, with several turns of the driver in each
@@ -106,21 +103,17 @@ def test_the_other_markets_have_first_forecasts_in_turn(tmp_path: Path) -> None:
         clock.advance_ms(1_000)
     assert found[0] == OTHER, "the one on the chart comes first"
     assert sorted(map(str, found)) == sorted(map(str, (MARKET, OTHER, third))), "each once"
-    db.close()
 
 
 def test_the_driver_forecasts_another_market_once_it_is_shown(tmp_path: Path) -> None:
     candles = random_walk(32)
-    events = drive(tmp_path, candles, shows_first=OTHER, then=(ShowMarket(0),))
+    events = drive(tmp_path, candles, shows_first=OTHER, then=(ShowMarket(MARKET),))
     first = next(event for event in events if isinstance(event, FirstForecast))
     assert first.market == MARKET and first.forecast.origin_open_time_ms == candles[-1].open_time_ms
 
 
-def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: Path) -> None:
+def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: Path, store: CandleStore) -> None:
     candles, clock = random_walk(200), ManualClock()
-    store_candles(tmp_path, candles[:20])
-    db = open_database(DataFolder(tmp_path).database)
-    store = CandleStore(db)
     first = FirstForecasts(rigs.spec(tmp_path), store, clock, MARKET)
 
     def look(stored: int, *, is_behind: bool = False) -> int | None:
@@ -140,4 +133,3 @@ def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: 
     assert look(169) is None
     assert look(169, is_behind=True) == candles[168].open_time_ms, "the note says that the simple rules forecast"
     assert look(170) == candles[169].open_time_ms
-    db.close()

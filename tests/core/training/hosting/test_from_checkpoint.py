@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import torch
 
-from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import SystemClock
-from core.domain.events import CheckpointsChanged, ForecastMode, StepDone
+from core.domain.events import ForecastMode, StepDone
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
+from core.storage.weights import read_weights
 from core.training.commands import SaveCheckpoint
 from core.training.hosting.service import TrainingService
 from core.training.online.trainer_spec import SessionSpec, StartingPoint
-from tests.core.training.rigs import SMALL, feed, newest_run, spec
+from tests.core.training.hosting.saved_checkpoint import FILE, saved
+from tests.core.training.rigs import SMALL, feed, newest_run
 from tests.support.candles import MINUTE, random_walk
-
-FILE = Market("file", "walk", MINUTE)
-
-
-def saved(root: Path) -> tuple[CheckpointInfo, Path]:
-    """A checkpoint of a run that learned 40 candles."""
-    service = TrainingService(spec(root, market=FILE), SystemClock())
-    feed(service, random_walk(40))
-    events = service.handle(SaveCheckpoint())
-    service.close()
-    changed = next(event for event in events if isinstance(event, CheckpointsChanged))
-    assert changed.saved is not None
-    return changed.saved, DataFolder(root).absolute(changed.saved.file)
 
 
 @pytest.fixture(scope="module")
@@ -55,48 +44,27 @@ def test_a_run_from_a_checkpoint_has_its_weights_an_empty_past_and_keeps_learnin
     tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
     info, file = kept
-    before = file.read_bytes()
-    service = begun(tmp_path / "second", info, file)
-    try:
+    before, (tensors, _) = file.read_bytes(), read_weights(file)
+    with closing(begun(tmp_path / "second", info, file)) as service:
         first = weights(service)
-        assert service._session.market.history.observed == 0 and service._session.checkpoint_id == info.checkpoint_id
-        new = begun(tmp_path / "third", info, file)
-        try:
-            assert all(torch.equal(value, weights(new)[name]) for name, value in first.items())
-        finally:
-            new.close()
+        assert not len(service._session.market.history) and service._session.checkpoint_id == info.checkpoint_id
+        assert all(torch.equal(value, tensors[f"model.{name}"]) for name, value in first.items())
         events = feed(service, random_walk(8, seed=1))
         assert any(isinstance(event, StepDone) for event in events)
         assert any(not torch.equal(value, weights(service)[name]) for name, value in first.items())
-    finally:
-        service.close()
     assert file.read_bytes() == before, "the checkpoint itself is only read"
-
-
-def test_a_new_model_differs_from_the_checkpoint(tmp_path: Path, kept: tuple[CheckpointInfo, Path]) -> None:
-    info, file = kept
-    service, new = begun(tmp_path / "second", info, file), TrainingService(spec(tmp_path / "new"), SystemClock())
-    try:
-        fresh = weights(new)
-        assert any(not torch.equal(value, fresh[name]) for name, value in weights(service).items())
-    finally:
-        service.close()
-        new.close()
 
 
 def test_frozen_weights_do_not_change_while_forecasts_are_scored(
     tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
     info, file = kept
-    service = begun(tmp_path / "second", info, file, learns=False)
-    try:
+    with closing(begun(tmp_path / "second", info, file, learns=False)) as service:
         first = weights(service)
         events = feed(service, random_walk(8, seed=1))
         assert not any(isinstance(event, StepDone) for event in events)
         assert all(torch.equal(value, weights(service)[name]) for name, value in first.items())
         assert service._session.market.scored == 7
-    finally:
-        service.close()
 
 
 def test_candles_it_may_have_trained_on_are_scored_separately(
@@ -106,11 +74,8 @@ def test_candles_it_may_have_trained_on_are_scored_separately(
     candles = random_walk(60)[30:50]
     seen_until_ms = info.candle_open_time_ms + MINUTE.duration_ms
     assert seen_until_ms == candles[10].open_time_ms
-    service = begun(tmp_path / "second", info, file, learned_until_ms=seen_until_ms)
-    try:
+    with closing(begun(tmp_path / "second", info, file, learned_until_ms=seen_until_ms)) as service:
         feed(service, candles)
-    finally:
-        service.close()
     with open_database(DataFolder(tmp_path / "second").database, readonly=True) as db:
         scores = RecordReader(db, newest_run(db)).scores(horizon=1)
     own = {score.target_open_time_ms for score in scores if score.mode is ForecastMode.REPLAY}

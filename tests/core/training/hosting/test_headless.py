@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -55,11 +56,8 @@ class CorrectingFeed:
 
 
 def stored(root: Path) -> list[Candle]:
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
         return CandleStore(db).load(MARKET)
-    finally:
-        db.close()
 
 
 @pytest.mark.parametrize("host", ["thread", pytest.param("process", marks=pytest.mark.slow)])

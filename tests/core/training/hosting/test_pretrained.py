@@ -14,7 +14,7 @@ import torch
 from core.domain.candle import Interval, Market
 from core.domain.events import ForecastMade, ForecastMode, Incident, Severity, TrainerReady
 from core.domain.incident_kinds import IncidentKind
-from core.forecast.history import FEATURES, OTHERS
+from core.forecast.panel import FEATURES, OTHERS
 from core.settings.tree import ModelSettings, Settings
 from core.storage.folder import DataFolder
 from core.training.commands import SaveCheckpoint
@@ -23,6 +23,7 @@ from core.training.hosting.opening import build_engine
 from core.training.hosting.pretrained import PretrainedStore, start_from_newest
 from core.training.hosting.service import TrainingService
 from core.training.online.snapshot import SCHEMA, describe_model
+from tests.core.forecast.alone import ALONE
 from tests.core.training import rigs as sessions
 from tests.core.training.pretraining import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
@@ -76,7 +77,7 @@ def test_the_first_forecast_is_the_pretrained_models(tmp_path: Path, pretrained:
     made = session.handle(sessions.observed(LATER[0]))
     history = session._session.market.history
     features, is_real = history.windows(np.array([0]), rigs.SMALL.model.context)
-    anchor = session._session.market.forecaster._baselines.now.combined
+    (anchor,) = session._session.forecaster._baselines.combined(ALONE)
     wanted = np.sort(anchor + engine.corrections(features, is_real)[0], axis=-1)
     factor, offset = (unit[0, 0, 0] for unit in history.units(np.array([0])))
     stored = session._session.market._pending[0].quantiles.experts[0, 0, 0]
@@ -97,7 +98,7 @@ def test_weights_and_moments_are_loaded_and_the_rest_is_new(tmp_path: Path, pret
         for name, tensor in part_of(tensors, part).items():
             assert torch.equal(part_of(taken, part)[name], tensor)
     started = ready(session)
-    assert started.resumed_from == pretrained and started.step == 0 and started.position_ms is None
+    assert started.resumed_from == pretrained and started.step == 0 and started.markets[0].position_ms is None
     assert session._session.engine.rate_now == rigs.SMALL.training.learning_rate
     (said,) = incidents(session)
     assert said.severity is Severity.INFO and pretrained in said.what_happened
@@ -233,18 +234,14 @@ def test_an_unreadable_description_is_skipped(tmp_path: Path, text: str) -> None
     folder = tmp_path / "models" / "transformer" / "pretrained"
     folder.mkdir(parents=True)
     (folder / "pretrained-x.json").write_text(text)
-    session = service(tmp_path)
-    assert ready(session).resumed_from is None
-    session.close()
+    assert PretrainedStore(DataFolder(tmp_path)).newest_first() == []
 
 
 @pytest.mark.parametrize(("name", "value"), [("interval_ms", 0), ("seen_until_ms", "soon"), ("skill", None)])
 def test_an_altered_description_is_skipped(tmp_path: Path, pretrained: str, name: str, value: object) -> None:
     (path,) = (tmp_path / "models" / "transformer" / "pretrained").glob("*.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
-    session = service(tmp_path)
-    assert ready(session).resumed_from is None
-    session.close()
+    assert PretrainedStore(DataFolder(tmp_path)).newest_first() == []
 
 
 def test_unusable_moments_are_replaced_by_a_new_optimizer(tmp_path: Path, pretrained: str) -> None:

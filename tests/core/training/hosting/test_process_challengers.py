@@ -22,10 +22,10 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import challenger_figures
 from core.training.external import transport
-from core.training.hosting.challengers import HISTORY_CANDLES, program_of, wanted_of_processes
+from core.training.hosting.challengers import HISTORY_CANDLES, program_of, request_to_processes
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
-from tests.core.training.online.test_challengers import Result, is_unchanged, result_of, run_over, settings_with
+from tests.core.training.online.challenger_runs import Result, is_unchanged, result_of, run_over, settings_with
 from tests.support.candles import MARKET, random_walk
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -119,7 +119,7 @@ def test_a_killed_run_continues_with_the_same_forecasts(tmp_path: Path, echo: st
     settings = settings_with(echo)
     feed(tmp_path, settings, CANDLES[:34])[0].close()  # the newest checkpoint is some candles old
     session, events = feed(tmp_path, settings, CANDLES)
-    shares = np.array(session._session.market.forecaster.shares.shares)[..., -1]
+    shares = np.array(session._session.market.forecaster.shares(0).shares)[..., -1]
     again = result_of(tmp_path, session)
     assert (shares[:, Quantity.CLOSE] > 0.0).all()
     assert (np.delete(shares, Quantity.CLOSE, axis=1) == 0.0).all(), "what it leaves out has no weight"
@@ -214,7 +214,7 @@ def test_the_runs_own_forecast_is_live_after_all_processes_were_waited_for(
     """Candles of a minute: a forecast is live for 3 s."""
     wanted = settings_with(*(f"p{number}=process:own" for number in range(processes)), "gru")
     recovery = replace(wanted.recovery, challenger_deadline_ms=wanted_ms)
-    of_processes = wanted_of_processes(rigs.spec(tmp_path, replace(wanted, recovery=recovery)))
+    of_processes = request_to_processes(rigs.spec(tmp_path, replace(wanted, recovery=recovery)))
     assert of_processes.deadline_ms == deadline_ms
     assert of_processes.unhurried_ms * processes <= 12_000
 

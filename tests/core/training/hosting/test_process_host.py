@@ -17,6 +17,7 @@ from core.training.commands import SetPaused
 from core.training.hosting.crash_output import FILE_NAME
 from core.training.hosting.host import HostDiedError
 from core.training.hosting.process_host import ProcessHost
+from core.training.hosting.trainer_process import PartDone
 from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.exit_reasons import EXIT_STICKY, DeathCause
 from tests.core.training import rigs
@@ -106,8 +107,17 @@ def test_a_silent_process_is_ended(host: ProcessHost, child: Child) -> None:
     begins_s = child.clock.monotonic_s()
     death = death_of(host)
     assert child.clock.monotonic_s() - begins_s == pytest.approx(HANG_S, abs=0.01)
-    assert death.cause is DeathCause.HUNG and f"no answer for {HANG_S:.0f} s" in death.sentence and not death.is_final
+    assert (
+        death.cause is DeathCause.HUNG and f"did not answer for {HANG_S:.0f} s" in death.sentence and not death.is_final
+    )
     assert child.log == ["start", "terminate", "close", "close"], "the pipe stays open until it is gone"
+
+
+def test_a_process_that_gets_on_with_a_long_answer_is_not_ended(host: ProcessHost, child: Child) -> None:
+    for _ in range(10):
+        child.answers.append(PartDone())
+        assert host.receive(0.9 * HANG_S) is None
+    assert death_of(host).cause is DeathCause.HUNG, "nothing more is done"
 
 
 def test_a_last_moment_answer_counts(host: ProcessHost, child: Child, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from core.market.shown_names import shown_market
 from core.storage.candles import SetAside
 from core.training.commands import (
     ApplyRetention,
-    HoldCheckpoints,
+    ForecastWith,
     RecordIncident,
     RestoreCheckpoint,
     SetClipNorm,
@@ -23,6 +23,7 @@ from core.training.commands import (
     SetLearned,
     SetLearningRate,
     SetPaused,
+    TrainerCommand,
 )
 from core.training.hosting.host import HostDiedError, died
 from core.training.hosting.restarts import RestartDecision, Restarts
@@ -49,7 +50,7 @@ def restarts(tmp_path: Path, clock: ManualClock) -> Restarts:
 
 
 def ready(device: str) -> TrainerReady:
-    return TrainerReady("run", device, 0, None, None, None, 1, uses_gpu=device.startswith("CUDA"))
+    return TrainerReady("run", device, 0, None, 1, (), uses_gpu=device.startswith("CUDA"))
 
 
 def kinds(decision: RestartDecision) -> list[str]:
@@ -64,10 +65,10 @@ def test_the_third_crash_in_ten_minutes_trips_the_breaker(restarts: Restarts, cl
     last = restarts.after(CRASH, ())
     assert kinds(last) == [IncidentKind.TRAINER_ENDED, IncidentKind.BREAKER]
     assert last.failure is not None and last.failure.by_breaker
-    assert [incident.kind for incident in restarts.take_unrecorded_incidents()] == [IncidentKind.TRAINER_ENDED] * 3 + [
+    assert [incident.kind for incident in restarts.pop_unrecorded_incidents()] == [IncidentKind.TRAINER_ENDED] * 3 + [
         IncidentKind.BREAKER
     ]
-    assert not restarts.take_unrecorded_incidents()
+    assert not restarts.pop_unrecorded_incidents()
 
 
 def test_crashes_far_apart_are_not_added_up(restarts: Restarts, clock: ManualClock) -> None:
@@ -95,11 +96,11 @@ def test_requests_hold_for_the_next_host(restarts: Restarts) -> None:
         0.25,
         50,
     )
-    assert restarts.take_commands() == (SetPaused(True),)
+    assert restarts.pop_commands() == (SetPaused(True),)
     restarts.remember(SetPaused(False))
-    assert not restarts.take_commands()
-    restarts.remember(SetLearned(False, 1))
-    assert restarts.take_commands() == (SetLearned(False, 1),)
+    assert not restarts.pop_commands()
+    restarts.remember(SetLearned(False, rigs.MARKET))
+    assert restarts.pop_commands() == (SetLearned(False, rigs.MARKET),)
 
 
 def test_rules_of_retention_hold_for_the_next_host(restarts: Restarts) -> None:
@@ -108,32 +109,35 @@ def test_rules_of_retention_hold_for_the_next_host(restarts: Restarts) -> None:
     assert restarts.spec.settings.checkpoints == replace(now, keep_newest=9), "when they are written does not change"
 
 
-def test_checkpoints_open_in_the_window_are_held_by_the_next_host(restarts: Restarts) -> None:
-    for held in (("a", "b"), ("b",)):
-        restarts.remember(HoldCheckpoints(held))
-    assert restarts.take_commands() == (HoldCheckpoints(("b",)),) == restarts.take_commands()
-    restarts.remember(HoldCheckpoints(()))
-    assert not restarts.take_commands()
+@pytest.mark.parametrize("end", [ForecastWith((), rigs.MARKET), RestoreCheckpoint("b")])
+def test_the_next_host_previews_the_same_checkpoints(restarts: Restarts, end: TrainerCommand) -> None:
+    """And so does not delete them."""
+    newest = ForecastWith(("b",), rigs.MARKET)
+    for command in (ForecastWith(("a", "b"), rigs.MARKET), newest):
+        restarts.remember(command)
+    assert restarts.pop_commands() == (newest,) == restarts.pop_commands()
+    restarts.remember(end)
+    assert not restarts.pop_commands()
 
 
 def test_an_automatic_pause_holds_for_the_next_host(restarts: Restarts) -> None:
     restarts.remember_state(TrainerState.PAUSED)
     restarts.remember_state(TrainerState.RESTARTING)
-    assert restarts.take_commands() == (SetPaused(True),)
+    assert restarts.pop_commands() == (SetPaused(True),)
     restarts.remember_state(TrainerState.TRAINING)
-    assert not restarts.take_commands()
+    assert not restarts.pop_commands()
 
 
 def test_the_next_host_records_the_end_of_the_last_one_once(restarts: Restarts) -> None:
     orders = tuple(RecordIncident(incident) for incident in restarts.after(CRASH, ()).incidents)
-    assert len(orders) == 1 and restarts.take_commands() == orders
-    assert not restarts.take_commands()
+    assert len(orders) == 1 and restarts.pop_commands() == orders
+    assert not restarts.pop_commands()
 
 
 def test_an_unrecorded_end_survives_the_death_of_the_next_host(restarts: Restarts) -> None:
     first = restarts.after(CRASH, ()).incidents
-    second = restarts.after(CRASH, restarts.take_commands()).incidents
-    assert restarts.take_unrecorded_incidents() == (*first, *second)
+    second = restarts.after(CRASH, restarts.pop_commands()).incidents
+    assert restarts.pop_unrecorded_incidents() == (*first, *second)
 
 
 def test_an_unfulfilled_request_is_named(restarts: Restarts) -> None:

@@ -13,11 +13,10 @@ from torch import Tensor
 from core.domain.candle import Candle, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import SystemClock
-from core.domain.events import CheckpointsChanged, ForecastMode, ForecastScored, Incident, TrainerReady
+from core.domain.events import ForecastMode, ForecastScored, Incident, TrainerReady
 from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
-from core.training.commands import SaveCheckpoint
 from core.training.engine.engine import part_of
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
@@ -37,14 +36,8 @@ UNSEEDED = seeded(None)
 def learned_alone(root: Path, market: Market = MARKET, settings: Settings = UNSEEDED) -> CheckpointInfo:
     session = TrainingService(rigs.spec(root, settings, market), SystemClock())
     rigs.feed(session, random_walk(COUNT))
-    info = saved(session)
+    info = rigs.saved_now(session)
     session.close()
-    return info
-
-
-def saved(session: TrainingService) -> CheckpointInfo:
-    events = session.handle(SaveCheckpoint())
-    (info,) = [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved is not None]
     return info
 
 
@@ -96,7 +89,7 @@ def test_candles_that_it_has_learned_count_as_seen_and_it_learns_from_both(both:
 
 def test_its_own_checkpoint_comes_first_later(tmp_path: Path, both: TrainingService) -> None:
     rigs.feed_two(both, random_walk(COUNT), random_walk(COUNT, seed=2))
-    own = saved(both)
+    own = rigs.saved_now(both)
     again = rigs.service_of_two(tmp_path, UNSEEDED)
     resumed_from, incidents = start(again)
     again.close()
@@ -133,7 +126,7 @@ def together(tmp_path: Path) -> CheckpointInfo:
     session = rigs.service_of_two(tmp_path, UNSEEDED)
     rigs.feed_two(session, random_walk(COUNT + 10), random_walk(COUNT + 10, seed=2))
     assert bool(weights(session)[OF_OTHERS].any())
-    info = saved(session)
+    info = rigs.saved_now(session)
     session.close()
     return info
 
@@ -166,7 +159,7 @@ def test_a_market_that_continues_alone_says_that_a_model_with_others_is_newer(
     assert resumed_from == alone.checkpoint_id and incident.kind is IncidentKind.CONTINUED_ALONE
     assert f"step {alone.step}" in incident.what_happened and f"step {together.step}" in incident.what_happened
     rigs.feed(session, rigs.after(session, COUNT + 3))
-    own = saved(session)
+    own = rigs.saved_now(session)
     session.close()
     again = TrainingService(rigs.spec(tmp_path, UNSEEDED), SystemClock())
     assert start(again) == (own.checkpoint_id, [])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,47 +12,27 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlite_utils import Database
 
-from core.domain.candle import FILE_VENUE, Candle, Market
+from core.domain.candle import Candle
 from core.domain.clock import ManualClock
 from core.domain.events import ForecastMade, ForecastScored, StepDone
 from core.domain.incident_kinds import IncidentKind
-from core.storage.candles import CandleStore
+from core.forecast.experts import Quantiles
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.record_reader import RecordReader
+from core.training.commands import MarketCandle
 from core.training.engine.device import Device
 from core.training.hosting.opening import open_run
 from core.training.online.drift import Rise
-from core.training.online.forecaster import forecast_together
 from core.training.online.session import TrainingSession
 from core.training.online.trainer_spec import SessionSpec, for_markets
 from tests.core.training import rigs
-from tests.support.candles import MINUTE, START_MS, random_walk
-from tests.support.plain_loop import closes, learn_together
+from tests.core.training.hosting.learned_together import SETTINGS, learned, market
+from tests.support.candles import START_MS, random_walk
+from tests.support.plain_loop import closes
 
 COUNT = 36
 CPU = Device(torch.device("cpu"), "CPU")
-SETTINGS = replace(rigs.SMALL, online=replace(rigs.SMALL.online, twin_age=20))
-
-
-def market(name: str) -> Market:
-    return Market(FILE_VENUE, name, MINUTE)
-
-
-@contextmanager
-def learned(root: Path, candles: dict[str, Sequence[Candle]]) -> Iterator[dict[str, RecordReader]]:
-    """By the name of each market."""
-    folder = DataFolder(root)
-    folder.ensure()
-    with closing(open_database(folder.database)) as db:
-        for name, those in candles.items():
-            CandleStore(db).save(market(name), list(those))
-        first, *others = map(market, candles)
-        spec = SessionSpec(root, first, SETTINGS, others=tuple(others))
-        runs = learn_together(spec, db, ManualClock(START_MS))
-        yield {name: RecordReader(db, run.run_id) for name, run in zip(candles, runs, strict=True)}
 
 
 def digests(root: Path, candles: dict[str, Sequence[Candle]]) -> list[str]:
@@ -81,12 +61,6 @@ def test_one_market_has_the_bytes_of_a_plain_run(tmp_path: Path) -> None:
     assert digests(tmp_path / "together", {"only": candles}) == [rigs.digest(tmp_path / "plain", run_id)]
 
 
-def test_a_market_learns_from_the_others(tmp_path: Path) -> None:
-    """That the same bytes come again is tested with each host."""
-    both: dict[str, Sequence[Candle]] = {"a": random_walk(COUNT), "b": random_walk(COUNT, seed=9)[7:]}
-    assert digests(tmp_path / "both", both)[0] != digests(tmp_path / "alone", {"a": both["a"]})[0]
-
-
 def test_no_forecast_of_any_market_depends_on_later_candles_of_one(tmp_path: Path) -> None:
     moment = 24
     true, other = random_walk(COUNT, seed=9), random_walk(COUNT, seed=77)
@@ -107,15 +81,6 @@ def test_no_forecast_of_any_market_depends_on_later_candles_of_one(tmp_path: Pat
     assert any(not np.array_equal(found[0][key], found[1][key]) for key in found[0] if key[0] == "a")
 
 
-def test_each_close_is_one_step_of_all_its_markets_and_belongs_to_the_first(tmp_path: Path) -> None:
-    with learned(tmp_path, {"a": random_walk(COUNT), "b": random_walk(COUNT, seed=9)[20:]}) as readers:
-        first, second = readers.values()
-        assert first.counts().steps == COUNT - 1 and second.counts().steps == 0
-        assert [step.samples for step in first.steps(COUNT)][-1] == 1 + rigs.SMALL.training.replay_samples
-        assert second.counts().candles == COUNT - 20
-        assert second.counts().scored == COUNT - 21
-
-
 @pytest.mark.parametrize(("markets", "samples", "factor"), [(1, 32, 1.0), (4, 8, 2.0), (9, 4, 3.0), (200, 2, 4.0)])
 def test_markets_share_the_samples_of_a_step(markets: int, samples: int, factor: float) -> None:
     training = replace(rigs.SMALL, training=replace(rigs.SMALL.training, replay_samples=31, learning_rate=3e-5))
@@ -124,57 +89,62 @@ def test_markets_share_the_samples_of_a_step(markets: int, samples: int, factor:
     assert found.learning_rate == pytest.approx(3e-5 * factor)
 
 
-def opened(root: Path) -> tuple[TrainingSession, Database]:
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[TrainingSession]:
     """Of the markets "a" and "b"."""
-    folder = DataFolder(root)
+    folder = DataFolder(tmp_path)
     folder.ensure()
-    db = open_database(folder.database)
-    spec = SessionSpec(root, market("a"), SETTINGS, others=(market("b"),))
-    return open_run(spec, db, CPU, ManualClock(START_MS)).session, db
+    spec = SessionSpec(tmp_path, market("a"), SETTINGS, others=(market("b"),))
+    with closing(open_database(folder.database)) as db:
+        yield open_run(spec, db, CPU, ManualClock(START_MS)).session
 
 
-def test_the_reference_model_is_renewed_after_the_longest_market_has_ended(tmp_path: Path) -> None:
-    session, db = opened(tmp_path)
+def close_of(session: TrainingSession, candles: Iterable[tuple[int, Candle]]) -> tuple[MarketCandle, ...]:
+    return rigs.close_of(candles, [each.market for each in session.markets])
+
+
+def test_the_reference_model_is_renewed_after_the_longest_market_has_ended(session: TrainingSession) -> None:
     first, second = random_walk(90), random_walk(90, seed=9)
     ages = []
     for pair in closes([iter(first[:50]), iter(second[45:])]):
-        session.on_close(rigs.close_of(pair))
-        ages.append(session.reference_model.age_at(session.observed))
-    assert session.observed == 90 and max(ages[30:]) <= 1.25 * 20 + 1
-    db.close()
+        session.on_close(close_of(session, pair))
+        ages.append(session.reference_model.age_at(session.closes))
+    assert session.closes == 90 and max(ages[30:]) <= 1.25 * 20 + 1
 
 
-def test_a_drift_of_one_market_is_an_incident_of_that_market(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    session, db = opened(tmp_path)
+def test_a_drift_of_one_market_is_an_incident_of_that_market(
+    session: TrainingSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rises = iter([Rise(30, 0.1, 0.3)])
     monkeypatch.setattr(session.markets[1].drifts, "observe", lambda loss: next(rises, None))
     for pair in closes([iter(random_walk(5)), iter(random_walk(5, seed=9))]):
-        session.on_close(rigs.close_of(pair))
+        session.on_close(close_of(session, pair))
     by_market = [[each.kind for each in every.record.reader.incidents()] for every in session.markets]
     assert by_market == [[], [IncidentKind.DRIFT]]
-    db.close()
 
 
-def test_a_late_candle_makes_no_step_and_is_learned_from_in_the_next(tmp_path: Path) -> None:
-    session, db = opened(tmp_path)
+def test_a_late_candle_makes_no_step_and_is_learned_from_in_the_next(session: TrainingSession) -> None:
     first, second = random_walk(12), random_walk(12, seed=9)
     for pair in closes([iter(first[:11]), iter(second[:10])]):
-        session.on_close(rigs.close_of(pair))
+        session.on_close(close_of(session, pair))
     before = session.step
-    late = session.on_close(rigs.close_of([(1, second[10])]))
+    late = session.on_close(close_of(session, [(1, second[10])]))
     assert {type(event) for event in late} == {ForecastScored, ForecastMade} and session.step == before
-    (step,) = (each for each in session.on_close(rigs.close_of([(0, first[11])])) if isinstance(each, StepDone))
+    (step,) = (each for each in session.on_close(close_of(session, [(0, first[11])])) if isinstance(each, StepDone))
     assert step.samples == 4, "two of each market"
-    db.close()
 
 
-def test_one_pass_of_the_model_gives_each_market_its_own_forecast(tmp_path: Path) -> None:
-    session, db = opened(tmp_path)
+def test_one_pass_of_the_model_gives_each_market_its_own_forecast(session: TrainingSession) -> None:
     for pair in closes([iter(random_walk(30)), iter(random_walk(30, seed=9))]):
-        session.on_close(rigs.close_of(pair))
-    forecasters = [each.forecaster for each in session.markets]
-    together, alone = forecast_together(forecasters), [each.forecast() for each in forecasters]
-    for ours, own in zip(together, alone, strict=True):
+        session.on_close(close_of(session, pair))
+    forecaster = session.forecaster
+
+    def forecasts(*places: int) -> list[Quantiles]:
+        corrections = session.engine.corrections(*forecaster.inputs(np.array(places)))
+        return forecaster.with_corrections(np.array(places), corrections)
+
+    together = forecasts(0, 1)
+    for place, ours in enumerate(together):
+        (own,) = forecasts(place)
         np.testing.assert_allclose(ours.experts, own.experts, rtol=1e-4, atol=1e-7)
     assert not np.allclose(together[0].experts, together[1].experts, rtol=1e-3)
-    db.close()

@@ -67,6 +67,28 @@ def test_the_first_answer_has_two_minutes(clock: ManualClock) -> None:
     assert watchdog.is_overdue
 
 
+def test_a_busy_start_is_no_hang_while_parts_of_it_are_done(clock: ManualClock) -> None:
+    """As with ten large files on a busy machine: minutes before the first answer."""
+    watchdog = Watchdog(clock, HANG_S)
+    watchdog.request_sent()
+    for _ in range(10):
+        look(watchdog, clock, 100.0)
+        watchdog.part_done()
+    assert not watchdog.is_overdue and watchdog.limit_s == 120.0
+    look(watchdog, clock, 120.0)
+    assert watchdog.is_overdue
+
+
+def test_parts_of_a_slow_answer_restart_the_timer_and_answer_nothing(watchdog: Watchdog, clock: ManualClock) -> None:
+    watchdog.request_sent()
+    for _ in range(10):
+        look(watchdog, clock, HANG_S - 0.5)
+        watchdog.part_done()
+    assert not watchdog.is_overdue and watchdog.limit_s == pytest.approx(3.0 * (HANG_S - 0.5))
+    look(watchdog, clock, watchdog.limit_s)
+    assert watchdog.is_overdue
+
+
 def quick_or_slow(watchdog: Watchdog, clock: ManualClock, seconds: list[float]) -> None:
     """Answers that took so long, each looked for once."""
     for each in seconds:

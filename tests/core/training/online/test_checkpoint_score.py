@@ -8,22 +8,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.domain.checkpoint_info import CheckpointInfo
-from core.domain.events import CheckpointsChanged, ForecastMode
+from core.domain.events import ForecastMode
 from core.storage.records import StoredScore
-from core.training.commands import SaveCheckpoint
 from core.training.hosting.service import TrainingService
-from core.training.online.ledger import ScoreLedger
+from core.training.online.score_ledger import ScoreLedger
+from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 
 SCORE = StoredScore(0, 1, 0, ForecastMode.LIVE, False, 0.9, 0.8, 1.0, 0.9, 0.8, 1.0, True, True, True, 0.5, 0.5, 0)
 CANDLES = 121
-
-
-def saved(session: TrainingService) -> CheckpointInfo:
-    (changed,) = [event for event in session.handle(SaveCheckpoint()) if isinstance(event, CheckpointsChanged)]
-    assert changed.saved is not None
-    return changed.saved
 
 
 def multiply_weights(session: TrainingService, factor: float) -> None:
@@ -42,10 +35,10 @@ def test_the_score_is_the_models_and_separate_from_the_shown_forecast() -> None:
 def test_a_diverged_model_never_ranks_above_its_former_self(tmp_path: Path, session_after: SessionAfter) -> None:
     """Nothing was scored since it diverged, so the ledger still has the scores of the healthy model."""
     session = session_after(tmp_path, CANDLES)
-    healthy = saved(session)
-    session._session.step += 1  # another state, as far as the keeper is concerned
+    healthy = rigs.saved_now(session)
+    session._session.step += 1  # another state, as far as the writer is concerned
     multiply_weights(session, 30.0)
-    wreck = saved(session)
+    wreck = rigs.saved_now(session)
     session.close()
     assert healthy.skill is not None and wreck.skill is not None
     assert wreck.skill < healthy.skill - 0.1 and not wreck.is_best
@@ -54,9 +47,9 @@ def test_a_diverged_model_never_ranks_above_its_former_self(tmp_path: Path, sess
 def test_weights_with_non_finite_forecasts_have_no_score(tmp_path: Path, session_after: SessionAfter) -> None:
     """They are finite, so they may be saved; what they forecast is not."""
     session = session_after(tmp_path, CANDLES)
-    healthy = saved(session)
+    healthy = rigs.saved_now(session)
     session._session.step += 1
     multiply_weights(session, 1e30)
-    wreck = saved(session)
+    wreck = rigs.saved_now(session)
     session.close()
     assert healthy.skill is not None and wreck.skill is None and not wreck.is_best

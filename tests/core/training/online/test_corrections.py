@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.domain.candle import Candle
-from core.domain.events import ForecastScored, TrainerEvent
+from core.domain.events import ForecastScored, TrainerEvent, TrainerStatus
 from core.domain.quantities import Quantity
 from core.evaluation.summary import summarise
 from core.forecast.experts import MODEL, unpack_losses
@@ -53,13 +54,10 @@ def rescored(events: Sequence[TrainerEvent]) -> list[ForecastScored]:
 
 def of_the_target(root: Path) -> list[list[StoredScore]]:
     """All versions of the scores of the candle at AT, by horizon."""
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
         reader = RecordReader(db, RunStore(db).list()[0].run_id)
         target = CANDLES[AT].open_time_ms
         return [reader.score_versions(target, horizon=horizon) for horizon in range(1, HORIZONS + 1)]
-    finally:
-        db.close()
 
 
 @pytest.fixture
@@ -86,7 +84,7 @@ def test_the_new_version_equals_the_score_of_the_right_candle(
 ) -> None:
     session = begin(tmp_path / "corrected", 31)
     correct(tmp_path / "corrected")
-    events = session.handle(RescoreCandle(RIGHT.open_time_ms))
+    events = session.handle(RescoreCandle(RIGHT.open_time_ms, rigs.MARKET))
     session.close()
     right = session_after(tmp_path / "right", AT)
     rigs.feed(right, [RIGHT])
@@ -109,8 +107,10 @@ def test_an_uncorrected_or_unscored_candle_gives_no_new_version(tmp_path: Path, 
     session = begin(tmp_path, 31)
     store_candles(tmp_path, CANDLES)
     for candle in CANDLES:
-        assert rescored(session.handle(RescoreCandle(candle.open_time_ms))) == []
-    assert rescored(session.handle(RescoreCandle(CANDLES[0].open_time_ms - 60_000))) == [], "no such candle"
+        assert rescored(session.handle(RescoreCandle(candle.open_time_ms, rigs.MARKET))) == []
+    assert rescored(session.handle(RescoreCandle(CANDLES[0].open_time_ms - 60_000, rigs.MARKET))) == [], (
+        "no such candle"
+    )
     session.close()
 
 
@@ -119,7 +119,7 @@ def test_nothing_is_learned_from_a_correction(tmp_path: Path, session_after: Ses
     other = session_after(tmp_path / "unnotified", 36)
     session = begin(tmp_path / "notified", 31)
     correct(tmp_path / "notified")
-    assert rescored(session.handle(RescoreCandle(RIGHT.open_time_ms)))
+    assert rescored(session.handle(RescoreCandle(RIGHT.open_time_ms, rigs.MARKET)))
     rigs.feed(session, CANDLES[31:36])
     found, expected = (
         rigs.digest(tmp_path / name, of.status().run_id) for name, of in (("notified", session), ("unnotified", other))
@@ -133,18 +133,20 @@ def test_a_corrected_score_counts_once_now_after_a_restart_and_in_the_summary(
     tmp_path: Path, begin: SessionAfter
 ) -> None:
     session = begin(tmp_path, 41)
-    before = session.status().accuracy
+    before = session.status().markets[0].accuracy
     correct(tmp_path)
-    status = session.handle(RescoreCandle(RIGHT.open_time_ms))[-1]
-    now = session.status().accuracy
-    assert getattr(status, "accuracy", None) == now, "the answer ends with the new numbers"
+    status = session.handle(RescoreCandle(RIGHT.open_time_ms, rigs.MARKET))[-1]
+    now = session.status().markets[0].accuracy
+    assert isinstance(status, TrainerStatus) and status.markets[0].accuracy == now, (
+        "the answer ends with the new numbers"
+    )
     assert (now.scored, now.skill_close.n) == (before.scored, before.skill_close.n) == (40, 40)
     assert now.skill_close.value != before.skill_close.value
     skill = session._session.market.scores.checkpoint_scores()
     session.handle(StopSession())
     session.close()
     again = rigs.service(tmp_path)
-    assert dataclasses.replace(again.status().accuracy, model_weight=now.model_weight) == now
+    assert dataclasses.replace(again.status().markets[0].accuracy, model_weight=now.model_weight) == now
     assert again._session.market.scores.checkpoint_scores() == skill
     assert again._session.market.scores.usual_loss == session._session.market.scores.usual_loss
     again.close()
@@ -161,7 +163,7 @@ def test_a_correction_without_a_trainer_is_applied_once_at_the_next_start(tmp_pa
     correct(tmp_path)
     second = rigs.service(tmp_path)
     assert [event.version for event in rescored(second.opening_events())] == [2] * HORIZONS
-    assert second.status().accuracy.scored == 30
+    assert second.status().markets[0].accuracy.scored == 30
     second.close()
     third = rigs.service(tmp_path)
     assert rescored(third.opening_events()) == []
@@ -173,7 +175,7 @@ def test_a_candle_corrected_twice_has_three_versions(tmp_path: Path, begin: Sess
     session = begin(tmp_path, 31)
     for candle in (RIGHT, corrected(RIGHT)):
         correct(tmp_path, candle)
-        assert rescored(session.handle(RescoreCandle(candle.open_time_ms)))
+        assert rescored(session.handle(RescoreCandle(candle.open_time_ms, rigs.MARKET)))
     session.close()
     assert [[score.version for score in versions] for versions in of_the_target(tmp_path)] == [[1, 2, 3]] * HORIZONS
 
@@ -182,7 +184,7 @@ def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path,
     """The candle is replayed in its corrected form; its first score stays unchanged."""
     session = begin(tmp_path, 26)  # the newest checkpoint is of step 20
     correct(tmp_path)
-    session.handle(RescoreCandle(RIGHT.open_time_ms))
+    session.handle(RescoreCandle(RIGHT.open_time_ms, rigs.MARKET))
     session.close()
     before = of_the_target(tmp_path)
     again = rigs.service(tmp_path)
@@ -192,7 +194,7 @@ def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path,
     status = again.status()
     again.close()
     assert of_the_target(tmp_path) == before
-    assert status.accuracy.scored == status.accuracy.skill_close.n == 40
+    assert status.markets[0].accuracy.scored == status.markets[0].accuracy.skill_close.n == 40
 
 
 def test_a_forecast_is_scored_from_its_committed_close(tmp_path: Path, begin: SessionAfter) -> None:

@@ -106,10 +106,3 @@ def test_a_restored_detector_continues_identically(seed: int, cut: int) -> None:
     expected = [(place - cut, rise) for place, rise in rises(losses, whole) if place >= cut]
     assert rises(losses[cut:], second) == expected
     assert second.state() == whole.state()
-
-
-def test_with_an_older_checkpoint_the_detector_starts_empty() -> None:
-    detector = DriftDetector()
-    rises(noise("gamma", 1, 300), detector)
-    detector.restore(None)
-    assert detector.state() == DriftDetector().state()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -71,12 +72,9 @@ def of(events: list[TrainerEvent]) -> list[DriftFound]:
 
 
 def stored(root: Path) -> tuple[list[DriftFound], list[Incident]]:
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
         reader = RecordReader(db, RunStore(db).list()[0].run_id)
         return reader.drifts(), [incident for incident in reader.incidents() if incident.kind == IncidentKind.DRIFT]
-    finally:
-        db.close()
 
 
 def test_a_drift_is_reported_stored_and_listed_once_even_if_replayed(root: Path) -> None:
@@ -119,7 +117,8 @@ def test_a_drift_raises_the_rate_temporarily(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "because"), [(SetPaused(True), "training is paused"), (SetLearned(False, 0), "does not learn from")]
+    ("command", "because"),
+    [(SetPaused(True), "training is paused"), (SetLearned(False, rigs.MARKET), "does not learn from")],
 )
 def test_where_nothing_is_learned_the_drift_is_reported_without_action(
     root: Path, command: SetPaused | SetLearned, because: str

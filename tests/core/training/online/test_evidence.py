@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from core.domain.events import ForecastMode
-from core.forecast.confidence import BLOCK
+from core.forecast.sample_sizes import BLOCK
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
-from core.training.online.ledger import ScoreLedger, take_scores
+from core.training.online.score_ledger import ScoreLedger, load_scores
 from tests.core.training.conftest import SessionAfter
 
 FOREVER_MS = 2**62
@@ -31,7 +31,7 @@ def reader(tmp_path: Path, session_after: SessionAfter) -> Iterator[RecordReader
 
 def ledger_of(reader: RecordReader) -> ScoreLedger:
     ledger = ScoreLedger(ForecastMode.REPLAY)
-    take_scores(ledger, reader, ForecastMode.REPLAY, FOREVER_MS)
+    load_scores(ledger, reader, ForecastMode.REPLAY, FOREVER_MS)
     return ledger
 
 

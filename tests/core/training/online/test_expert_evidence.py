@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,17 +13,16 @@ import pytest
 
 from core.domain.events import ForecastMode
 from core.domain.quantities import Quantity
-from core.forecast.confidence import BLOCK
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, pack_losses, unpack_losses
+from core.forecast.sample_sizes import BLOCK
 from core.forecast.score import close_hits
 from core.storage.database import open_database
-from core.storage.evidence import COMBINATION, ExpertSums, read_expert_sums
+from core.storage.evidence_blocks import COMBINATION, ExpertSums, read_expert_sums
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.training.online.evidence import ExpertEvidence
 from tests.core.training import rigs
-from tests.core.training.online.test_ledger import SCORE
 
 TAKEN, STOPPED = 121, 75
 
@@ -41,11 +40,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def reading(root: Path) -> Iterator[RecordReader]:
-    db = open_database(DataFolder(root).database)
-    try:
+    with closing(open_database(DataFolder(root).database)) as db:
         yield RecordReader(db, rigs.newest_run(db))
-    finally:
-        db.close()
 
 
 def sums_of(reader: RecordReader, after_ms: int = -1) -> Mapping[str, ExpertSums]:
@@ -115,7 +111,8 @@ def test_a_record_of_an_older_version_gets_its_blocks_from_the_losses_that_are_l
 def taken(n: int) -> tuple[ExpertEvidence, list[StoredScore]]:
     losses = np.random.default_rng(0).gamma(2.0, 1.0, (n, 1 + len(EXPERTS), len(Quantity)))
     scores = [
-        replace(SCORE, target_open_time_ms=place, expert_losses=pack_losses(each)) for place, each in enumerate(losses)
+        replace(rigs.SCORE, target_open_time_ms=place, expert_losses=pack_losses(each))
+        for place, each in enumerate(losses)
     ]
     evidence = ExpertEvidence()
     for score in scores:
@@ -127,9 +124,9 @@ def test_a_corrected_candle_is_left_out_until_its_block_is_full() -> None:
     evidence, scores = taken(BLOCK - 1)
     evidence.remove(7)
     evidence.add(replace(scores[-1], target_open_time_ms=BLOCK), None)
-    assert evidence.take_new() == []
+    assert evidence.pop_new() == []
     evidence.add(replace(scores[-1], target_open_time_ms=BLOCK + 1), None)
-    full = {block.kind: block for block in evidence.take_new()}
+    full = {block.kind: block for block in evidence.pop_new()}
     evidence.remove(8)
     assert full[COMBINATION].sums[1, 1] == BLOCK and full[COMBINATION].last_target_ms == BLOCK + 1
     kept = [np.asarray(unpack_losses(score.expert_losses)) for score in scores if score.target_open_time_ms != 7]
@@ -140,13 +137,13 @@ def test_a_corrected_candle_is_left_out_until_its_block_is_full() -> None:
 def test_repeated_candles_and_those_without_losses_change_nothing() -> None:
     evidence, scores = taken(BLOCK - 1)
     evidence.add(scores[-1], None)
-    evidence.add(replace(SCORE, target_open_time_ms=BLOCK, mode=ForecastMode.LIVE), None)
-    assert evidence.take_new() == []
+    evidence.add(replace(rigs.SCORE, target_open_time_ms=BLOCK, mode=ForecastMode.LIVE), None)
+    assert evidence.pop_new() == []
 
 
 def test_a_checkpoint_has_the_hits_of_a_full_block_until_it_is_stored() -> None:
     """It is stored with the next candle."""
     evidence, scores = taken(BLOCK + 3)
     assert evidence.open_hits()["target_open_time_ms"].tolist() == [score.target_open_time_ms for score in scores]
-    assert len(evidence.take_new()) > 1
+    assert len(evidence.pop_new()) > 1
     assert evidence.open_hits()["target_open_time_ms"].size == 3

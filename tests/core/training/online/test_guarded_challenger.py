@@ -20,7 +20,7 @@ from core.storage.records import ChallengerWork
 from core.training.commands import MarketCandle
 from core.training.engine.samples import Batch
 from core.training.online.challenger import MarketInputs, UnusableError
-from core.training.online.challengers import GuardedChallenger
+from core.training.online.guarded_challenger import GuardedChallenger
 from core.training.recovery.incident_draft import IncidentDraft
 
 SHAPE = (2, 6, 7)
@@ -85,7 +85,7 @@ class Scripted:
         self.weight = tensors["weight"]
         self.restored.append(float(self.weight))
 
-    def take_incidents(self) -> tuple[IncidentDraft, ...]:
+    def pop_incidents(self) -> tuple[IncidentDraft, ...]:
         return ()
 
     def resume(self) -> None:
@@ -115,9 +115,12 @@ class Rig:
         self.guarded.learn(BATCH, np.zeros((1, *SHAPE)), self.step)
         return made
 
+    def candles(self, count: int) -> list[FloatArray | None]:
+        return [self.candle() for _ in range(count)]
+
     @property
     def kinds(self) -> list[IncidentKind]:
-        return [draft.kind for draft in self.guarded.take_incidents()]
+        return [draft.kind for draft in self.guarded.pop_incidents()]
 
 
 def test_a_sound_forecast_is_sorted_and_bounded() -> None:
@@ -141,7 +144,7 @@ def test_nonsense_is_no_forecast_and_is_reported(answer: object, sentence: str) 
     rig = Rig()
     rig.own.answer = answer
     assert rig.candle() is None
-    (draft,) = rig.guarded.take_incidents()
+    (draft,) = rig.guarded.pop_incidents()
     assert draft.kind == FAILED
     assert re.search(f"own could not forecast: .*{sentence}", draft.happened)
 
@@ -149,7 +152,7 @@ def test_nonsense_is_no_forecast_and_is_reported(answer: object, sentence: str) 
 def test_exit_is_a_failure_as_any_other() -> None:
     rig = Rig()
     rig.own.error = SystemExit(3)
-    assert [rig.candle() for _ in range(3)] == [None] * 3
+    assert rig.candles(3) == [None] * 3
     assert rig.kinds == [FAILED, SET_BACK]
 
 
@@ -162,7 +165,7 @@ def test_it_cannot_change_what_others_read() -> None:
 def test_no_forecast_yet_is_no_failure() -> None:
     rig = Rig()
     rig.own.answer = None
-    assert [rig.candle() for _ in range(5)] == [None] * 5 and rig.kinds == []
+    assert rig.candles(5) == [None] * 5 and rig.kinds == []
 
 
 def test_failures_of_one_episode_are_reported_once() -> None:
@@ -171,17 +174,15 @@ def test_failures_of_one_episode_are_reported_once() -> None:
     for number in range(400):
         rig.own.error = RuntimeError("no luck") if number in (5, 20, 60, 300) else None
         rig.candle()
-        reported += [number] * len(rig.guarded.take_incidents())
+        reported += [number] * len(rig.guarded.pop_incidents())
     assert reported == [5, 300]
 
 
 def test_three_failures_in_a_row_restore_the_known_good_state() -> None:
     rig = Rig()
-    for _ in range(25):
-        rig.candle()
+    rig.candles(25)
     rig.own.error = RuntimeError("no luck")
-    for _ in range(3):
-        rig.candle()
+    rig.candles(3)
     assert rig.own.restored == [20.0]
     assert rig.kinds == [FAILED, SET_BACK]
     rig.own.error = None
@@ -190,11 +191,9 @@ def test_three_failures_in_a_row_restore_the_known_good_state() -> None:
 
 def test_the_state_of_a_failing_one_is_not_known_good() -> None:
     rig = Rig()
-    for _ in range(2 * REMEMBER_EVERY - 1):
-        rig.candle()
+    rig.candles(2 * REMEMBER_EVERY - 1)
     rig.own.error = RuntimeError("no luck")
-    for _ in range(3):
-        rig.candle()
+    rig.candles(3)
     assert rig.own.restored == [10.0]
 
 
@@ -209,8 +208,7 @@ def test_samples_that_are_not_finite_are_not_learned() -> None:
 
 def test_a_state_that_is_not_finite_is_never_known_good() -> None:
     rig = Rig()
-    for _ in range(15):
-        rig.candle()
+    rig.candles(15)
     rig.own.weight = torch.full((1,), torch.nan)
     rig.guarded.learn(BATCH, np.zeros((1, *SHAPE)), 19)
     tensors, _ = rig.guarded.state()
@@ -223,8 +221,7 @@ def test_a_state_that_is_not_finite_is_never_known_good() -> None:
 def test_it_is_suspended_once_restores_do_not_help_until_training_is_resumed() -> None:
     rig = Rig(rollbacks=2)
     rig.own.error = RuntimeError("no luck")
-    for _ in range(30):
-        rig.candle()
+    rig.candles(30)
     assert rig.guarded.is_suspended and rig.kinds == [FAILED, SET_BACK, SET_BACK, SUSPENDED]
     rig.own.error = None
     assert rig.candle() is None and rig.kinds == []
@@ -238,7 +235,7 @@ def test_it_is_suspended_once_restores_do_not_help_until_training_is_resumed() -
 def test_one_that_forecasts_but_cannot_learn_is_suspended_too() -> None:
     rig = Rig(rollbacks=2)
     rig.own.learning_error = RuntimeError("no luck")
-    assert [rig.candle() is not None for _ in range(10)] == [True] * 9 + [False]
+    assert [made is not None for made in rig.candles(10)] == [True] * 9 + [False]
     assert rig.kinds == [FAILED, SET_BACK, SET_BACK, SUSPENDED]
 
 
@@ -261,10 +258,6 @@ def test_another_program_of_its_name_is_reported() -> None:
     rig = Rig(program="b2")
     rig.guarded.restore(tensors, scalars, is_same_run=False)
     assert rig.kinds == [], "the figures of a new run are new"
-    older = {name: value for name, value in scalars.items() if name != "program"}
-    rig = Rig(program="b2")
-    rig.guarded.restore(tensors, older)
-    assert rig.kinds == [], "an older checkpoint does not say"
 
 
 def test_one_that_is_absent_keeps_the_program_of_its_state() -> None:
@@ -283,14 +276,12 @@ def test_an_error_that_ends_the_process_is_no_failure_of_it() -> None:
 
 def test_its_state_is_continued() -> None:
     first, second = Rig(), Rig()
-    for _ in range(REMEMBER_EVERY):
-        first.candle()
+    first.candles(REMEMBER_EVERY)
     second.guarded.restore(*first.guarded.state())
     second.step = first.step
     for rig in (first, second):
         rig.own.error = RuntimeError("no luck")
-        for _ in range(20):
-            rig.candle()
+        rig.candles(20)
     assert first.kinds == second.kinds and first.guarded.is_suspended and second.guarded.is_suspended
     assert first.own.restored == second.own.restored[1:]
 
@@ -304,21 +295,19 @@ def test_a_state_that_does_not_fit_begins_new() -> None:
 
 def test_without_a_state_it_begins_new() -> None:
     rig = Rig()
-    for _ in range(12):
-        rig.candle()
+    rig.candles(12)
     rig.guarded.restore({}, None)
     assert rig.own.restored == [0.0] and rig.kinds == []
 
 
 def test_its_time_is_counted() -> None:
     rig = Rig()
-    for _ in range(3):
-        rig.candle()
-    assert rig.guarded.take_work() == ChallengerWork(candles=3, cost_ms=21.0, asked=3, answered=3)
-    assert rig.guarded.take_work() == ChallengerWork()
+    rig.candles(3)
+    assert rig.guarded.pop_work() == ChallengerWork(candles=3, cost_ms=21.0, asked=3, answered=3)
+    assert rig.guarded.pop_work() == ChallengerWork()
     rig.guarded.is_suspended = True
     rig.candle()
-    assert rig.guarded.take_work() == ChallengerWork(asked=1), "a suspended one takes no candle, and gives no answer"
+    assert rig.guarded.pop_work() == ChallengerWork(asked=1), "a suspended one takes no candle, and gives no answer"
 
 
 def test_one_that_does_not_end_well_ends_anyway() -> None:

@@ -74,7 +74,7 @@ def test_an_incident_stays_accurate_after_its_advice_is_applied(health: Gradient
 
 def test_a_rollback_is_diagnosed_at_once_without_the_steps_before_it(health: GradientHealth) -> None:
     observe(health, 1, 102, 1e4)
-    (verdicts,) = health.observe([step(103, 1e4)], went_back=True)
+    (verdicts,) = health.observe([step(103, 1e4)], has_rolled_back=True)
     assert verdicts.disease is Disease.UNKNOWN and verdicts.step == 103
     assert [one.disease for one in observe(health, 104, 200)] == [*[Disease.UNKNOWN] * 5, Disease.HEALTHY]
 
@@ -86,7 +86,7 @@ def spoiled(number: int, norm: float = 1.0) -> StepDone:
 def test_a_rollback_does_not_hide_the_numbers_that_led_to_it(health: GradientHealth) -> None:
     """Training may pause right there, and the banner sends people to the verdict."""
     observe(health, 1, 112)
-    (verdicts,) = health.observe([spoiled(113)], went_back=True)
+    (verdicts,) = health.observe([spoiled(113)], has_rolled_back=True)
     assert verdicts.disease is Disease.NOT_FINITE and "began at step 113" in verdicts.evidence
     assert verdicts.change is not None and verdicts.change.name == "learning_rate"
     assert observe(health, 114, 212) == [], "it says the same within a hundred steps"
@@ -97,7 +97,7 @@ def test_a_rollback_keeps_what_led_to_the_bad_number(health: GradientHealth) -> 
     """Norms that had exploded before it under clipping: the advice rests on them, though they count no more."""
     observe(health, 1, 60)
     observe(health, 61, 112, 1e4)
-    (verdicts,) = health.observe([spoiled(113)], went_back=True)
+    (verdicts,) = health.observe([spoiled(113)], has_rolled_back=True)
     assert verdicts.disease is Disease.NOT_FINITE and "Clipping is active" in verdicts.advice
 
 

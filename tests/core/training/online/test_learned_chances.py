@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from core.forecast.chance import LearnedChances, nothing_learned
 from core.forecast.chance_correction import NO_CORRECTION
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from core.storage.evidence import EvidenceBlock, newest_block, touched_kind
+from core.storage.evidence_blocks import EvidenceBlock, newest_block, touch_kind
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.record_writer import TrainingRecord
@@ -27,9 +27,6 @@ from core.training.online.touched import cases_of, joined
 from tests.core.training import rigs
 from tests.support.candles import MARKET, random_walk
 from tests.support.synthetic_run import SyntheticRun
-
-if TYPE_CHECKING:
-    pass
 
 HORIZONS = 3
 CANDLES = random_walk(420, seed=8)
@@ -56,7 +53,7 @@ class Trainer:
         self.restart()
 
     def restart(self) -> None:
-        fence = RunStore(self.db).take_fence(self.run.run_id)
+        fence = RunStore(self.db).acquire_fence(self.run.run_id)
         self._record = TrainingRecord(self.db, self.run.run_id, fence)
         self._learner = ChanceLearner(self.db, self._record.reader, MARKET, HORIZONS)
 
@@ -91,15 +88,15 @@ def numbers(blocks: Sequence[EvidenceBlock]) -> list[tuple[str, int, int, list[f
 
 def test_each_batch_that_has_paths_is_learned_at_its_end(trainer: Trainer) -> None:
     found = trainer.learn(0, len(CANDLES))
-    times = [each.last_target_ms for each in found if each.kind == touched_kind(1)]
+    times = [each.last_target_ms for each in found if each.kind == touch_kind(1)]
     with_paths = [place for place in BEGINS if place > 170 + HORIZONS]
     assert times == [CANDLES[place].open_time_ms for place in with_paths]
-    assert {each.kind for each in found} == {touched_kind(1), touched_kind(3)}, "8 candles were not forecast"
+    assert {each.kind for each in found} == {touch_kind(1), touch_kind(3)}, "8 candles were not forecast"
 
 
 def test_it_is_the_regression_of_the_outcomes_that_closed(trainer: Trainer) -> None:
     """Batch by batch: of each forecast once, at the first batch that begins when its candles have closed."""
-    found = [each for each in trainer.learn(0, len(CANDLES)) if each.kind == touched_kind(3)]
+    found = [each for each in trainer.learn(0, len(CANDLES)) if each.kind == touch_kind(3)]
     reader, store = RecordReader(trainer.db, trainer.run.run_id), CandleStore(trainer.db)
     learned = LearnedChancesReader().up_to(trainer.db, trainer.run.run_id, MARKET, HORIZONS, CANDLES[-1].open_time_ms)
 
@@ -123,7 +120,7 @@ def test_it_is_the_regression_of_the_outcomes_that_closed(trainer: Trainer) -> N
 def test_a_forecast_knows_what_was_stored_before_its_candle(trainer: Trainer) -> None:
     found = trainer.learn(0, len(CANDLES))
     place = BEGINS[-1]
-    own, former = ([each for each in found if each.kind == touched_kind(3)][index].sums[0] for index in (-1, -2))
+    own, former = ([each for each in found if each.kind == touch_kind(3)][index].sums[0] for index in (-1, -2))
     assert trainer.known(place).slope[2] == former[1], "the forecast of this candle was made before"
     assert trainer.known(place + 1).slope[2] == own[1] and trainer.known(place + 1).intercept[2] == own[0]
     assert trainer.known(place + 1).slope[1] == trainer.known(place + 1).slope[0], "within 2 as within 1"
@@ -155,18 +152,18 @@ def test_a_trainer_that_starts_again_continues_and_one_that_goes_back_learns_not
 
 
 def test_a_forecast_that_proves_nothing_teaches_nothing(trainer: Trainer) -> None:
-    read = RecordReader.forecasts_after
+    read = RecordReader.every_nth_forecast
 
-    def seen(reader: RecordReader, *given: int) -> list[object]:
+    def seen(reader: RecordReader, *given: Any) -> list[object]:
         return [replace(row, mode=ForecastMode.SEEN) for row in read(reader, *given)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RecordReader, "forecasts_after", seen)
+        patch.setattr(RecordReader, "every_nth_forecast", seen)
         assert trainer.learn(0, len(CANDLES)) == []
 
 
 def test_a_damaged_block_counts_as_missing(trainer: Trainer) -> None:
-    found = [each for each in trainer.learn(0, len(CANDLES)) if each.kind == touched_kind(3)]
+    found = [each for each in trainer.learn(0, len(CANDLES)) if each.kind == touch_kind(3)]
     trainer.db.execute("UPDATE evidence SET checksum = checksum + 1 WHERE block = ?", (found[-1].number,))
     trainer.db.conn.commit()
     assert trainer.known(len(CANDLES) - 1).slope[2] == found[-2].sums[0, 1]
@@ -176,7 +173,7 @@ def test_a_long_record_without_any_is_learned_from_its_end(trainer: Trainer, mon
     """A run of an older version."""
     monkeypatch.setattr("core.training.online.learned_chances._FIRST_FORECASTS", 40)
     found = trainer.learn(BEGINS[-1], BEGINS[-1] + 1)
-    assert [each.kind for each in found] == [touched_kind(1), touched_kind(3)]
+    assert [each.kind for each in found] == [touch_kind(1), touch_kind(3)]
     gained = found[0].sums[1:] - NO_CORRECTION.precision
     assert 0.0 < gained[0, 0] < 0.25 * 0.5 * 6 * 40 * 4 / 11
 
@@ -193,7 +190,7 @@ def test_a_session_learns_of_each_of_its_markets_also_while_training_is_paused(t
     service.handle(SetPaused(paused=True))
     rigs.feed_two(service, *(walk[175:] for walk in walks))
     service.close()
-    of_runs = {run.market: newest_block(db, run.run_id, touched_kind(3), 2**62, 2**62) for run in RunStore(db).list()}
+    of_runs = {run.market: newest_block(db, run.run_id, touch_kind(3), 2**62, 2**62) for run in RunStore(db).list()}
     found = [of_runs[market] for market in markets]
     assert [each and each.last_target_ms for each in found] == [CANDLES[place].open_time_ms for place in last]
     assert last[0] != last[1], "or both would keep up the same close"
@@ -209,9 +206,9 @@ def test_a_damaged_block_of_one_number_of_candles_teaches_others_nothing_twice(
     middle = BEGINS[-2] + 1
     number = trainer.learn(0, middle)[-1].number
     with trainer.db.conn:
-        kind = touched_kind(1)
+        kind = touch_kind(1)
         trainer.db.execute("UPDATE evidence SET checksum = checksum + 1 WHERE kind = ? AND block = ?", (kind, number))
     found = trainer.learn(middle, len(CANDLES))[-1]
-    assert found.kind == expected.kind == touched_kind(3)
+    assert found.kind == expected.kind == touch_kind(3)
     assert found.sums == pytest.approx(expected.sums, rel=0.05)
     assert found.sums[1:] == pytest.approx(expected.sums[1:], rel=0.05)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,14 +14,14 @@ from core.domain.candle import Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import SystemClock
 from core.domain.diagnosis import Diagnosis, Disease
-from core.domain.events import CheckpointsChanged, Incident, TrainerEvent, Trend
+from core.domain.events import Incident, TrainerEvent, Trend
 from core.evaluation.summary import summarise
 from core.settings.tree import CheckpointSettings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
-from core.training.commands import RestoreCheckpoint, SaveCheckpoint, SetLearningRate
+from core.training.commands import RestoreCheckpoint, SetLearningRate
 from core.training.hosting.service import TrainingService
-from core.training.online import ledger
+from core.training.online import score_ledger
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 
@@ -48,17 +48,8 @@ def fed(session: TrainingService, stop: int) -> list[TrainerEvent]:
     return rigs.feed(session, [one for one in CANDLES[:stop] if position is None or one.open_time_ms > position])
 
 
-def saved(events: Iterable[TrainerEvent]) -> list[CheckpointInfo]:
-    return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved is not None]
-
-
-def by_hand(session: TrainingService) -> CheckpointInfo:
-    (info,) = saved(session.handle(SaveCheckpoint()))
-    return info
-
-
 def restored(session: TrainingService, checkpoint_id: str) -> CheckpointInfo:
-    (info,) = saved(session.handle(RestoreCheckpoint(checkpoint_id)))
+    (info,) = rigs.saved(session.handle(RestoreCheckpoint(checkpoint_id)))
     assert info.reason == "restore"
     return info
 
@@ -75,7 +66,7 @@ _KEPT = 81
 @pytest.fixture(scope="module", autouse=True)
 def short_window() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger, "_FEWEST_FOR_CHECKPOINT", WINDOW)
+        patch.setattr(score_ledger, "_FEWEST_FOR_CHECKPOINT", WINDOW)
         yield
 
 
@@ -84,7 +75,7 @@ def healthy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("healthy")
     session = rigs.service(root, SETTINGS)
     fed(session, 12)
-    by_hand(session)
+    rigs.saved_now(session)
     fed(session, _KEPT)
     session.close()
     return root
@@ -105,7 +96,7 @@ def wreck_folder(healthy_folder: Path, tmp_path_factory: pytest.TempPathFactory)
     session = well(healthy_folder, root)
     session.handle(SetLearningRate(1.0))
     fed(session, WRECKED)
-    by_hand(session)
+    rigs.saved_now(session)
     session.close()
     return root
 
@@ -118,7 +109,7 @@ def place(wreck_folder: Path, tmp_path: Path) -> Path:
 
 def kept(session: TrainingService, reason: str) -> CheckpointInfo:
     """The newest of this reason."""
-    return next(info for info in session._keeper.kept() if info.reason == reason)
+    return next(info for info in session._writer.kept() if info.reason == reason)
 
 
 def resumed(place: Path) -> tuple[TrainingService, CheckpointInfo, CheckpointInfo]:
@@ -149,11 +140,11 @@ def went_on(wreck_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Wen
     shutil.copytree(wreck_folder, end, dirs_exist_ok=True)
     session, healthy, wreck = resumed(end)
     back = restored(session, healthy.checkpoint_id)
-    later = saved(fed(session, WRECKED + 62))
+    later = rigs.saved(fed(session, WRECKED + 62))
     shutil.copytree(end, midway, dirs_exist_ok=True)
-    later += saved(fed(session, WENT_ON_UNTIL))
+    later += rigs.saved(fed(session, WENT_ON_UNTIL))
     run_id = session.status().run_id
-    later.append(by_hand(session))
+    later.append(rigs.saved_now(session))
     session.close()
     return WentOn(midway, end, run_id, healthy, wreck, back, later)
 
@@ -181,18 +172,18 @@ def test_an_unscored_model_inherits_no_scores(healthy_folder: Path, tmp_path: Pa
     """Neither does what it saves later: step 10 once had thirteen percent, and soon the trophy."""
     session = well(healthy_folder, tmp_path)
     early = kept(session, "manual")
-    best = by_hand(session)
+    best = rigs.saved_now(session)
     assert best.skill is not None and early.skill is None
     back = restored(session, early.checkpoint_id)
     assert early.step == 11 and figures(back) == figures(early) and back.skill is back.shown_skill is back.loss is None
-    later = saved(fed(session, HEALTHY + 42))
+    later = rigs.saved(fed(session, HEALTHY + 42))
     assert later and all(info.skill is info.model_gain is info.shown_skill is None for info in later)
     assert highest_score(session) not in {info.checkpoint_id for info in [back, *later]}
     session.close()
 
 
 def highest_score(session: TrainingService) -> str:
-    scored = [info for info in session._keeper.kept() if info.skill is not None]
+    scored = [info for info in session._writer.kept() if info.skill is not None]
     return max(scored, key=lambda info: info.skill or 0.0).checkpoint_id
 
 
@@ -205,7 +196,7 @@ def test_an_undone_restore_keeps_separate_figures(place: Path) -> None:
     again = restored(session, undone.checkpoint_id)
     assert figures(again) == figures(wreck), "a checkpoint written after a restore can be restored too"
     fed(session, WRECKED + 5)
-    assert by_hand(session).skill is None
+    assert rigs.saved_now(session).skill is None
     session.close()
 
 
@@ -213,7 +204,7 @@ def test_a_restart_continues_the_same_line(went_on: WentOn, tmp_path: Path) -> N
     """Closed by a crash: the same figures as of a run that continued."""
     again = rigs.service(Path(shutil.copytree(went_on.midway, tmp_path / "copy")), SETTINGS)
     fed(again, WENT_ON_UNTIL)
-    ends = went_on.later[-1], by_hand(again)
+    ends = went_on.later[-1], rigs.saved_now(again)
     again.close()
     assert figures(ends[0]) == figures(ends[1])
     assert ends[1].scored == WENT_ON_UNTIL - WRECKED - 1 > WINDOW and ends[1].skill is not None
@@ -230,7 +221,7 @@ def test_a_start_from_an_older_checkpoint_claims_no_later_forecasts(went_on: Wen
     again = rigs.service(place, SETTINGS)
     assert again.status().run_id == went_on.run_id and again.status().step == went_on.back.step
     fed(again, WENT_ON_UNTIL + 5)
-    wreck = by_hand(again)
+    wreck = rigs.saved_now(again)
     assert wreck.skill is None and wreck.scored == 4, "of origins since the newest that the other one forecast"
     again.close()
 
@@ -238,12 +229,12 @@ def test_a_start_from_an_older_checkpoint_claims_no_later_forecasts(went_on: Wen
 @pytest.mark.faults
 def test_a_rollback_begins_another_line(healthy_folder: Path, tmp_path: Path) -> None:
     session = well(healthy_folder, tmp_path)
-    assert by_hand(session).skill is not None
+    assert rigs.saved_now(session).skill is not None
     with torch.no_grad():
         next(session._session.engine.model.parameters()).view(-1)[0] = torch.nan
     events = fed(session, HEALTHY + 30)
     assert sum(isinstance(event, Incident) and event.kind == "rolled back" for event in events) == 1
-    after = by_hand(session)
+    after = rigs.saved_now(session)
     assert after.skill is after.loss is None and after.scored == 28
     session.close()
 
@@ -254,7 +245,7 @@ def test_another_runs_figures_are_not_taken_over(place: Path, tmp_path: Path) ->
     session = TrainingService(rigs.spec(place, SETTINGS, OTHER), SystemClock())
     rigs.feed(session, CANDLES[: WINDOW + 2])
     theirs = next(info for info in CheckpointRows(session._db).list(first_run(session)) if info.skill is not None)
-    assert by_hand(session).skill is not None
+    assert rigs.saved_now(session).skill is not None
     back = restored(session, theirs.checkpoint_id)
     assert back.skill is back.shown_skill is back.loss is back.coverage is None and back.scored == 0
     session.close()

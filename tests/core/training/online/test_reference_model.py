@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from core.domain.diagnosis import Disease
-from core.domain.events import CheckpointsChanged
 from core.domain.quantities import Quantity
 from core.evaluation.details import evaluate_run
 from core.forecast.experts import unpack_losses
@@ -22,13 +21,12 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
-from core.training.commands import RestoreCheckpoint, SaveCheckpoint, SetPaused
+from core.training.commands import RestoreCheckpoint, SetPaused
 from core.training.hosting.opening import build_engine
 from core.training.hosting.service import TrainingService
 from core.training.online.health import GradientHealth
-from core.training.online.ledger import skill_of_both
 from core.training.online.reference_model import ReferenceModel
-from core.training.online.snapshot import pack, unpack_all
+from core.training.online.score_ledger import skill_of_both
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 from tests.support.driven import scores_of
@@ -53,7 +51,7 @@ def test_it_appears_at_its_age_and_keeps_that_age(tmp_path: Path) -> None:
     model, ages = service._session.reference_model, []
     for candle in CANDLES[:46]:
         rigs.feed(service, [candle])
-        ages.append(model.age_at(service._session.market.history.observed - 1))
+        ages.append(model.age_at(service._session.closes - 1))
     service.close()
     assert ages[:AGE] == list(range(AGE))
     assert set(ages[AGE:]) == set(range(AGE, AGE + RENEWED_EVERY))
@@ -96,22 +94,6 @@ def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path, session_afte
     assert not list((tmp_path / "without").rglob("twins"))
 
 
-def test_a_checkpoint_of_an_older_version_starts_without_one(tmp_path: Path, session_after: SessionAfter) -> None:
-    service = session_after(tmp_path, 31)
-    tensors, metadata = pack(service._session, rigs.SMALL.model)
-    service.close()
-    other = rigs.service(tmp_path / "other")
-    old = {name: tensor for name, tensor in tensors.items() if not name.startswith("twin.")}
-    unpack_all(other._session, old, {name: value for name, value in metadata.items() if name not in ("twin", "drift")})
-    assert other._session.reference_model.age_at(31) == 0
-    rigs.feed(other, CANDLES[31:57])
-    other.close()
-    assert (
-        None in reference_losses(scores_of(tmp_path / "other"))
-        and reference_losses(scores_of(tmp_path / "other"))[-1] is not None
-    )
-
-
 def test_a_damaged_or_missing_snapshot_is_skipped_with_a_notice(
     tmp_path: Path, session_after: SessionAfter, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -139,7 +121,11 @@ def test_a_failed_snapshot_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptu
     status = service.status()
     service.close()
     assert "could not be written" in caplog.text and len(scores_of(tmp_path)) == 11
-    assert status.online is not None and status.online.age == 0 and status.online.gain.value is None
+    assert (
+        status.markets[0].online is not None
+        and status.markets[0].online.age == 0
+        and status.markets[0].online.gain.value is None
+    )
 
 
 def test_no_snapshot_of_non_finite_weights(tmp_path: Path) -> None:
@@ -153,11 +139,11 @@ def test_no_snapshot_of_non_finite_weights(tmp_path: Path) -> None:
 
 def test_the_status_shows_progress_and_then_the_result(tmp_path: Path, session_after: SessionAfter) -> None:
     service = session_after(tmp_path / "early", 11)
-    early = service.status().online
+    early = service.status().markets[0].online
     service.close()
     assert early is not None and early.gain.value is None and (early.age, early.needed) == (11, AGE)
     service = session_after(tmp_path / "late", 61)
-    late = service.status().online
+    late = service.status().markets[0].online
     service.close()
     assert late is not None and late.gain.value is not None and late.age >= AGE
     assert late.gain.low is None and late.gain.high is None, "too few blocks for what holds at every moment"
@@ -207,8 +193,7 @@ def test_a_restore_removes_snapshots_of_the_abandoned_weights(tmp_path: Path, se
     """A wreck as the reference would show a gain from learning that is none."""
     service = session_after(tmp_path, 31)
     before = snapshot_ages(service)
-    (saved,) = (event.saved for event in service.handle(SaveCheckpoint()) if isinstance(event, CheckpointsChanged))
-    assert saved is not None
+    saved = rigs.saved_now(service)
     rigs.feed(service, CANDLES[31:60])
     abandoned = set(snapshot_ages(service)) - set(before)
     assert abandoned

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -49,8 +50,7 @@ class Record:
 
 
 def record_of(root: Path, run_id: str) -> Record:
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
         reader = RecordReader(db, run_id)
         forecasts = [
             (
@@ -63,8 +63,6 @@ def record_of(root: Path, run_id: str) -> Record:
         ]
         scores = [dataclasses.replace(score, scored_at_ms=0) for score in reader.scores()]
         return Record(reader.forecasts_sha256(), forecasts, scores)
-    finally:
-        db.close()
 
 
 def run_over(root: Path, candles: list[Candle]) -> Record:
@@ -91,7 +89,7 @@ def test_each_candle_is_scored_trained_on_and_forecast_from(tmp_path: Path) -> N
     assert sum(isinstance(event, StepDone) for event in events) == 19
     one_step = [event for event in events if isinstance(event, ForecastScored) and event.horizon == 1]
     assert [event.target_open_time_ms for event in one_step] == [candle.open_time_ms for candle in CANDLES[1:20]]
-    assert status.accuracy.scored == 19 and status.step == 19 and status.candles == 20
+    assert status.markets[0].accuracy.scored == 19 and status.step == 19 and status.candles == 20
     horizon_3 = [event for event in events if isinstance(event, ForecastScored) and event.horizon == 3]
     assert horizon_3[0].origin_open_time_ms == CANDLES[0].open_time_ms
     assert horizon_3[0].target_open_time_ms == CANDLES[3].open_time_ms
@@ -100,13 +98,13 @@ def test_each_candle_is_scored_trained_on_and_forecast_from(tmp_path: Path) -> N
 def test_the_weights_of_the_combination_are_reported(tmp_path: Path) -> None:
     clock = ManualClock()
     session = rigs.service(tmp_path, clock=clock)
-    before = session.status().shares
+    before = session.status().markets[0].shares
     rigs.feed(session, CANDLES[:15])
     clock.advance_ms(60_000)
     statuses = [event for event in rigs.feed(session, CANDLES[15:16]) if isinstance(event, TrainerStatus)]
-    shares, weight = session.status().shares, session.status().accuracy.model_weight
+    shares, weight = session.status().markets[0].shares, session.status().markets[0].accuracy.model_weight
     session.close()
-    assert before is not None and shares is not None and statuses[-1].shares is not None
+    assert before is not None and shares is not None and statuses[-1].markets[0].shares is not None
     assert shares.experts == EXPERTS and len(shares.quantities) == QUANTITIES and len(shares.shares) == 3
     for of_horizon in shares.shares:
         for quantity, of_quantity in enumerate(of_horizon):
@@ -173,7 +171,7 @@ def test_a_killed_session_resumes_to_the_same_bytes(
     assert record_of(tmp_path, status.run_id) == whole
     assert whole.scores[0].twin_loss is None and whole.scores[-1].twin_loss is not None
     assert whole.scores[-1].regime is not None
-    assert status.accuracy.scored == 40 and status.step == 40
+    assert status.markets[0].accuracy.scored == 40 and status.step == 40
 
 
 def test_a_restart_continues_the_run(tmp_path: Path, session_after: SessionAfter) -> None:
@@ -185,8 +183,12 @@ def test_a_restart_continues_the_run(tmp_path: Path, session_after: SessionAfter
     again = after.status()
     after.close()
     assert (again.run_id, again.step, again.position_ms) == (before.run_id, before.step, before.position_ms)
-    assert again.accuracy == before.accuracy and again.loss == before.loss
-    assert again.online == before.online and before.online is not None and before.online.gain.value is not None
+    assert again.markets[0].accuracy == before.markets[0].accuracy and again.loss == before.loss
+    assert (
+        again.markets[0].online == before.markets[0].online
+        and before.markets[0].online is not None
+        and before.markets[0].online.gain.value is not None
+    )
 
 
 def test_stored_forecasts_are_never_rewritten(tmp_path: Path, session_after: SessionAfter) -> None:
@@ -212,7 +214,7 @@ def test_a_gap_is_neither_scored_as_the_runs_own_nor_trained_on(tmp_path: Path) 
     after = scored[(CANDLES[14].open_time_ms, 1)]
     assert after.after_gap and after.target_open_time_ms == CANDLES[16].open_time_ms
     assert not scored[(CANDLES[16].open_time_ms, 1)].after_gap
-    assert session.status().accuracy.skill_close.n == session.status().accuracy.scored - 1
+    assert session.status().markets[0].accuracy.skill_close.n == session.status().markets[0].accuracy.scored - 1
     session.close()
 
 
@@ -261,7 +263,7 @@ def test_a_flat_market_causes_no_error(tmp_path: Path) -> None:
     events = rigs.feed(session, flat)
     losses = [event.loss for event in events if isinstance(event, StepDone)]
     assert len(losses) == 19 and all(loss is not None and np.isfinite(loss) for loss in losses)
-    assert session.status().accuracy.direction.n == 0
+    assert session.status().markets[0].accuracy.direction.n == 0
     session.close()
 
 

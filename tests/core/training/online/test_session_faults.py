@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ import torch
 from core.domain.candle import Candle
 from core.domain.diagnosis import Diagnosis, Disease, NonFiniteOrigin
 from core.domain.events import (
-    CheckpointsChanged,
     ForecastMade,
     ForecastScored,
     Incident,
@@ -82,7 +82,7 @@ def test_a_non_finite_moment_is_found_at_the_next_check_and_training_continues(
     events = rigs.feed(session, rigs.CANDLES[31:51])
     kinds = [event.kind for event in events if isinstance(event, Incident)]
     assert [kind for kind in kinds if kind != "gradient doctor"] == ["rolled back"]
-    saved = [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
+    saved = rigs.saved(events)
     assert [info.step for info in saved] == [40, 50] and all(info.is_known_good for info in saved)
     assert session._session.ladder.known_good.step == 50 and session._session.engine.is_finite()
     session.close()
@@ -171,7 +171,7 @@ def test_if_the_model_cannot_forecast_the_baselines_do_with_one_incident(
     assert incident_kinds(rigs.feed(session, CANDLES[27:31])) == []
     model, reference = experts_of(tmp_path, session, CANDLES[29])
     assert np.abs(model - reference).max() > 0.0
-    assert session.status().accuracy.scored == 30
+    assert session.status().markets[0].accuracy.scored == 30
     session.close()
 
 
@@ -191,11 +191,8 @@ def test_a_device_broken_during_a_forecast_ends_the_process(tmp_path: Path, sess
 
 def experts_of(root: Path, session: TrainingService, candle: Candle) -> tuple[np.ndarray, np.ndarray]:
     """The quantiles of the model and of the reference that are stored for this candle, one step ahead."""
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
         made = RecordReader(db, session.status().run_id).forecast_of(candle.open_time_ms)
-    finally:
-        db.close()
     assert made is not None
     return made.quantiles.experts[MODEL, 0], made.quantiles.experts[REFERENCE, 0]
 

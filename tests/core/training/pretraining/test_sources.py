@@ -8,7 +8,7 @@ import pytest
 
 from core.domain.candle import Interval
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
-from core.market.history.files import CandleFileError
+from core.market.history.errors import CandleFileError
 from core.settings.tree import ModelSettings
 from core.training.engine.device import choose_device
 from core.training.pretraining.dataset import Dataset, Series, build_series

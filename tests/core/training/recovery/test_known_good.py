@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.core.training.recovery.test_ladder import Bench
+from tests.core.training.recovery.ladder_bench import Bench
 
 
 @pytest.mark.faults

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,74 +17,24 @@ from core.domain.events import Severity
 from core.settings.tree import GradientSettings, RecoverySettings, TrainingSettings
 from core.storage.weights import read_weights
 from core.training.engine.engine import TrainingEngine
-from core.training.engine.samples import Batch
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder, TrainedStep
 from core.training.recovery.quarantine import Quarantine
-from tests.core.training.engine.rigs import RATE, REFERENCE, assert_same, batch, engine, state
+from tests.core.training.engine.rigs import (
+    RATE,
+    REFERENCE,
+    assert_same,
+    batch,
+    change_in_place,
+    engine,
+    forward_hook,
+    poisoned,
+    spoiled_gradients,
+    state,
+)
+from tests.core.training.recovery.ladder_bench import Bench
 
 pytestmark = pytest.mark.faults
-
-
-class Bench:
-    """A ladder on a small engine, that has done ten steps and remembers the state after the tenth."""
-
-    def __init__(
-        self,
-        folder: Path,
-        recovery: RecoverySettings | None = None,
-        training: TrainingSettings | None = None,
-        **options: object,
-    ) -> None:
-        training = training or TrainingSettings(learning_rate=RATE, ema_decay=0.9)
-        self.engine: TrainingEngine = engine(GradientSettings(clip_mode="adaptive"), training, **options)  # type: ignore[arg-type]
-        self.generator = np.random.default_rng(7)
-        self.folder = folder
-        self.ladder = RecoveryLadder(
-            self.engine, recovery or RecoverySettings(), KnownGood(self.engine, self.generator), Quarantine(folder)
-        )
-        self.step = 0
-        self.losses: list[float] = []
-        for _ in range(10):
-            self.train()
-        assert self.ladder.known_good.remember(self.step)
-        self.good = state(self.engine)
-        self.good_draw = np.random.default_rng(7).bit_generator.state
-
-    def train(self, samples: Batch | None = None) -> TrainedStep:
-        self.step += 1
-        done = self.ladder.train(samples or batch(self.step), REFERENCE, self.step, self.losses)
-        if done.result.loss is not None:
-            self.losses.append(done.result.loss)
-        return done
-
-    def kinds(self, done: TrainedStep) -> list[str]:
-        return [incident.kind for incident in done.incidents]
-
-
-@contextmanager
-def forward_hook(trained: TrainingEngine, hook: Callable[..., Tensor | None], name: str = "embed") -> Iterator[None]:
-    handle = trained.model.get_submodule(name).register_forward_hook(hook)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-@contextmanager
-def nan_gradients(trained: TrainingEngine) -> Iterator[None]:
-    handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient * torch.nan)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-def poisoned(where: str, value: float) -> Batch:
-    bad = batch(3)
-    array = getattr(bad, where).copy()
-    array.flat[5] = value
-    return dataclasses.replace(bad, **{where: array})
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -119,20 +67,12 @@ def test_an_unwritable_quarantine_stops_nothing(tmp_path: Path) -> None:
     assert bench.train().result.loss is not None
 
 
-def test_the_quarantine_is_bounded(tmp_path: Path) -> None:
-    quarantine = Quarantine(tmp_path)
-    for step in range(60):
-        quarantine.put(batch(size=1), REFERENCE, step, "spike")
-    kept = sorted(path.name for path in tmp_path.iterdir())
-    assert len(kept) == 50 and kept[0].startswith("step-00000010")
-
-
 def test_the_third_skip_in_a_row_rolls_back(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for _ in range(4):
         bench.train()
     before = state(bench.engine)
-    with nan_gradients(bench.engine):
+    with spoiled_gradients(bench.engine):
         for _ in range(2):
             done = bench.train()
             assert bench.kinds(done) == ["step skipped"] and not bench.ladder.is_sound
@@ -147,7 +87,7 @@ def test_the_third_skip_in_a_row_rolls_back(tmp_path: Path) -> None:
 def test_skips_not_in_a_row_do_not_roll_back(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for _ in range(6):
-        with nan_gradients(bench.engine):
+        with spoiled_gradients(bench.engine):
             assert bench.kinds(bench.train()) == ["step skipped"]
         assert bench.kinds(bench.train()) == []
     assert bench.engine.rate_factor == 1.0
@@ -178,22 +118,12 @@ def test_training_does_not_modify_the_known_good_state(tmp_path: Path) -> None:
         assert_same(bench.good, state(bench.engine))
 
 
-def test_a_non_finite_state_is_never_known_good(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    moments = next(iter(bench.engine.optimizer.state.values()))
-    moments["exp_avg_sq"].view(-1)[0] = torch.inf
-    assert bench.ladder.known_good.remember(99) is False
-    assert bench.ladder.known_good.step == 10
-
-
 def test_without_usable_moments_the_known_good_state_gets_a_new_optimizer(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for name, tensor in bench.ladder.known_good._state.tensors.items():
         if name.startswith("optimizer.0.exp_avg"):
             tensor.fill_(torch.nan)
-    with torch.no_grad():
-        next(bench.engine.model.parameters()).fill_(torch.nan)
-    done = bench.train()
+    done = bench.train_spoiled()
     assert bench.kinds(done) == ["rolled back"] and "new optimizer" in done.incidents[0].done
     assert not bench.engine.optimizer.state
     assert bench.train().result.loss is not None and bench.engine.is_finite()
@@ -202,26 +132,19 @@ def test_without_usable_moments_the_known_good_state_gets_a_new_optimizer(tmp_pa
 def test_an_exhausted_rollback_budget_pauses_until_the_user_resumes(tmp_path: Path) -> None:
     bench = Bench(tmp_path, RecoverySettings(rollbacks=2, rollback_window_steps=100))
 
-    def spoil() -> TrainedStep:
-        with torch.no_grad():
-            next(bench.engine.model.parameters()).fill_(torch.nan)
-        return bench.train()
-
-    assert [spoil().must_pause for _ in range(3)] == [False, False, True]
+    assert [bench.train_spoiled().must_pause for _ in range(3)] == [False, False, True]
     assert bench.engine.is_finite()
     assert_same(bench.good, state(bench.engine))
     assert bench.engine.rate_factor == 0.25
-    assert spoil().must_pause
+    assert bench.train_spoiled().must_pause
     bench.ladder.resumed()
-    assert not spoil().must_pause
+    assert not bench.train_spoiled().must_pause
 
 
 def test_rollbacks_far_apart_do_not_exhaust_the_budget(tmp_path: Path) -> None:
     bench = Bench(tmp_path, RecoverySettings(rollbacks=1, rollback_window_steps=10))
     for _ in range(3):
-        with torch.no_grad():
-            next(bench.engine.model.parameters()).fill_(torch.nan)
-        assert not bench.train().must_pause
+        assert not bench.train_spoiled().must_pause
         for _ in range(10):
             bench.train()
 
@@ -229,15 +152,10 @@ def test_rollbacks_far_apart_do_not_exhaust_the_budget(tmp_path: Path) -> None:
 def test_an_in_place_change_is_skipped_and_its_operation_named(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
 
-    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
-        activated = output.exp()
-        activated.add_(1.0)
-        return activated
-
-    with forward_hook(bench.engine, spoil):
+    with forward_hook(bench.engine, change_in_place):
         done = bench.train()
     assert bench.kinds(done) == ["changed in place"] and done.result.loss is None
-    assert "ExpBackward" in done.incidents[0].details and "spoil" in done.incidents[0].details
+    assert "ExpBackward" in done.incidents[0].details and "change_in_place" in done.incidents[0].details
     assert not torch.is_anomaly_enabled()
     assert_same(bench.good, state(bench.engine))
     assert bench.train().result.loss is not None
@@ -246,12 +164,7 @@ def test_an_in_place_change_is_skipped_and_its_operation_named(tmp_path: Path) -
 def test_a_persistent_in_place_change_rolls_back_and_finally_pauses(tmp_path: Path) -> None:
     bench = Bench(tmp_path, RecoverySettings(rollbacks=1))
 
-    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
-        activated = output.exp()
-        activated.add_(1.0)
-        return activated
-
-    with forward_hook(bench.engine, spoil):
+    with forward_hook(bench.engine, change_in_place):
         steps = [bench.train() for _ in range(6)]
     assert [step.must_pause for step in steps] == [False] * 5 + [True]
     assert "rolled back" in bench.kinds(steps[2])
@@ -263,14 +176,12 @@ def test_an_in_place_change_with_another_second_error_is_skipped_too(tmp_path: P
     bench = Bench(tmp_path)
     passes = iter([1, 2])
 
-    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
+    def fail_second(_module: object, _inputs: object, output: Tensor) -> Tensor:
         if next(passes) == 2:
             raise ValueError("another fault")
-        activated = output.exp()
-        activated.add_(1.0)
-        return activated
+        return change_in_place(_module, _inputs, output)
 
-    with forward_hook(bench.engine, spoil):
+    with forward_hook(bench.engine, fail_second):
         done = bench.train()
     assert bench.kinds(done) == ["changed in place"] and done.result.loss is None
     assert "ValueError: another fault" in done.incidents[0].details
@@ -284,14 +195,12 @@ def test_a_device_broken_in_the_second_pass_ends_the_process(tmp_path: Path) -> 
     error = torch.AcceleratorError("CUDA error")
     error.error_code = 700  # type: ignore[attr-defined]
 
-    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
+    def fail_second(_module: object, _inputs: object, output: Tensor) -> Tensor:
         if next(passes) == 2:
             raise error
-        activated = output.exp()
-        activated.add_(1.0)
-        return activated
+        return change_in_place(_module, _inputs, output)
 
-    with forward_hook(bench.engine, spoil), pytest.raises(torch.AcceleratorError):
+    with forward_hook(bench.engine, fail_second), pytest.raises(torch.AcceleratorError):
         bench.train()
     assert not torch.is_anomaly_enabled()
 
@@ -318,11 +227,7 @@ def test_any_other_exception_rolls_back_and_retries_once(tmp_path: Path) -> None
 def test_a_repeated_exception_pauses_with_the_known_good_state(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.train()
-
-    def fail(*_: object) -> None:
-        raise ValueError("never again")
-
-    with forward_hook(bench.engine, fail):
+    with forward_hook(bench.engine, lambda *_: raise_(ValueError("never again"))):
         done = bench.train()
     assert done.must_pause and bench.kinds(done) == ["step failed", "step failed again"]
     assert_same(bench.good, state(bench.engine))
@@ -354,11 +259,7 @@ def test_a_broken_device_is_not_recovered(tmp_path: Path, code: int) -> None:
     bench = Bench(tmp_path)
     error = torch.AcceleratorError("CUDA error")
     error.error_code = code
-
-    def fail(*_: object) -> None:
-        raise error
-
-    with forward_hook(bench.engine, fail), pytest.raises(torch.AcceleratorError):
+    with forward_hook(bench.engine, lambda *_: raise_(error)), pytest.raises(torch.AcceleratorError):
         bench.train()
 
 
@@ -387,9 +288,8 @@ def test_out_of_memory_after_the_update_does_not_train_twice(tmp_path: Path) -> 
     bench, calm = Bench(tmp_path), Bench(tmp_path)
     bench.train()
     samples = batch(50, size=8)
-    handle = once_after_the_optimizer(bench.engine, lambda: raise_(torch.OutOfMemoryError("CUDA out of memory.")))
-    done = bench.train(samples)
-    handle.remove()
+    with once_after_the_optimizer(bench.engine, lambda: raise_(torch.OutOfMemoryError("CUDA out of memory."))):
+        done = bench.train(samples)
     calm.engine.micro_batches = 2
     calm.train(samples)
     assert bench.kinds(done) == ["out of memory"] and done.result.loss is not None
@@ -441,11 +341,7 @@ def test_larger_batches_return_with_growing_delays(tmp_path: Path) -> None:
 
 def test_permanent_out_of_memory_pauses(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-
-    def hungry(*_: object) -> None:
-        torch.empty(2**60)
-
-    with forward_hook(bench.engine, hungry):
+    with forward_hook(bench.engine, lambda *_: torch.empty(2**60)):
         done = bench.train()
     assert done.must_pause and bench.kinds(done)[-1] == "step failed again"
     assert bench.engine.micro_batches == 4
@@ -527,7 +423,7 @@ def test_repeatedly_non_finite_moments_pause(tmp_path: Path) -> None:
 
 def test_a_state_between_skipped_steps_is_not_known_good(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    with nan_gradients(bench.engine):
+    with spoiled_gradients(bench.engine):
         bench.train()
     assert bench.ladder.look_for_known_good(bench.step).incidents == ()
     assert bench.ladder.known_good.step == 10
@@ -578,7 +474,7 @@ def test_a_spike_with_non_finite_gradients_rolls_back(tmp_path: Path, action: st
     bench = Bench(tmp_path / "kept", RecoverySettings(spike_action=action), spike_action=action)  # type: ignore[arg-type]
     while len(bench.losses) < 25:
         bench.train()
-    with nan_gradients(bench.engine):
+    with spoiled_gradients(bench.engine):
         steps = [bench.train(batch(77, scale=100.0)) for _ in range(3)]
     assert [bench.kinds(step) for step in steps] == [["step skipped"], ["step skipped"], ["rolled back"]]
     assert {step.result.origin for step in steps} == {NonFiniteOrigin.GRADIENTS}
@@ -598,7 +494,7 @@ def test_persistently_non_finite_gradients_under_loss_scaling_roll_back(tmp_path
     """Each halved the scale without a word, from 65,536 down to 1: sixteen of them."""
     bench = Bench(tmp_path, training=FP16)
     good = bench.engine.scalars()["scaler"]
-    with nan_gradients(bench.engine):
+    with spoiled_gradients(bench.engine):
         kinds = [bench.kinds(bench.train()) for _ in range(6)]
     assert kinds == [[], [], [], ["step skipped"], ["step skipped"], ["rolled back"]]
     assert bench.engine.scalars()["scaler"] == good, "the scale is part of the known good state"
@@ -625,11 +521,11 @@ def test_fp16_tolerates_eightfold_gradients_silently(tmp_path: Path) -> None:
 
 def test_the_search_for_a_scale_continues_after_a_restart(tmp_path: Path) -> None:
     first, second = Bench(tmp_path, training=FP16), Bench(tmp_path, training=FP16)
-    with nan_gradients(first.engine):
+    with spoiled_gradients(first.engine):
         first.train()
         first.train()
     second.ladder.restore(json.loads(json.dumps(first.ladder.state())))
-    with nan_gradients(second.engine):
+    with spoiled_gradients(second.engine):
         assert [second.kinds(second.train()) for _ in range(2)] == [[], ["step skipped"]]
 
 
@@ -645,9 +541,9 @@ def overflow_above(trained: TrainingEngine, scale: float) -> RemovableHandle:
 def test_the_recovery_state_survives_a_restart(tmp_path: Path) -> None:
     """Two skips before, one after: the third in a row goes back."""
     first, second = Bench(tmp_path), Bench(tmp_path)
-    with nan_gradients(first.engine):
+    with spoiled_gradients(first.engine):
         first.train()
         first.train()
     second.ladder.restore(first.ladder.state())
-    with nan_gradients(second.engine):
+    with spoiled_gradients(second.engine):
         assert second.kinds(second.train()) == ["rolled back"]

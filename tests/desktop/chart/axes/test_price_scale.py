@@ -8,16 +8,6 @@ from desktop.chart.axes.price_scale import ManualRange, PriceRange, ScaleKind, f
 prices = st.floats(1e-8, 1e9)
 
 
-@given(prices, prices)
-def test_fitted_prices_are_in_view(one: float, other: float) -> None:
-    low, high = sorted((one, other))
-    shown = fitted(low, high)
-    assert shown.low < shown.high
-    assert shown.low <= low and high <= shown.high
-    if high - low > high * 1e-9:
-        assert shown.span <= (high - low) * 1.2
-
-
 @given(prices, st.floats(1e-6, 1.0), st.integers(1, 30), st.integers(0, 10))
 def test_round_prices_lie_in_the_range_and_are_not_too_many(low: float, share: float, most: int, decimals: int) -> None:
     shown = PriceRange(low, low * (1 + share))
@@ -54,10 +44,11 @@ def test_a_logarithmic_scale_gives_equal_room_to_equal_ratios(low: float, ratio:
 
 
 @given(prices, prices, st.sampled_from(list(ScaleKind)))
-def test_fitted_prices_are_in_view_on_every_scale(one: float, other: float, kind: ScaleKind) -> None:
+def test_fitted_prices_are_in_view(one: float, other: float, kind: ScaleKind) -> None:
     low, high = sorted((one, other))
     shown = fitted(low, high, kind, base=low)
     assert shown.low <= low and high <= shown.high and shown.low < shown.high
+    assert kind is ScaleKind.LOG or high - low <= high * 1e-9 or shown.span <= (high - low) * 1.2
     assert shown.kind is not ScaleKind.LOG or shown.low > 0
 
 

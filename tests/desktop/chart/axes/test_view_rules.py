@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.axes.visible_candles import TimeScale
 from tests.desktop.chart.support import x_of
 
 factors = st.floats(0.2, 5.0)

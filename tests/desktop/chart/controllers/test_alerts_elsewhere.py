@@ -93,7 +93,7 @@ def price(bench: Two, last: float, symbol: str = "BTC/USDT", ago_ms: int = 0) ->
     """In the next round."""
     bench.bench.clock.advance_ms(5_000)
     quote = Quote(last, bench.bench.clock.now_ms() - ago_ms)
-    bench.bench.state.quotes.take(Quoted("binance", {symbol: quote}, {}))
+    bench.bench.state.quotes.apply(Quoted("binance", {symbol: quote}, {}))
 
 
 def said(bench: Two) -> str:
@@ -151,7 +151,7 @@ def test_note_text_written_after_leaving_is_reported(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     (line,) = bench.tools.lines.things
     leave(bench)
-    bench.tools.book._database.lines.put("binance", "BTC/USDT", replace(line, text="Sell"))
+    bench.tools.placed_store._database.lines.put("binance", "BTC/USDT", replace(line, text="Sell"))
     price(bench, bench.newest.close + 5)
     assert said(bench).endswith("Sell")
 
@@ -256,7 +256,7 @@ def test_the_composed_chart_receives_the_listed_prices(make_bench: MakeBench, tm
     charting.show_market(OTHER)
     elsewhere.show_market(OTHER)
     assert charting.bar.interval.text() == str(OTHER.interval)
-    made.state.quotes.take(Quoted("binance", {"BTC/USDT": Quote(101.0, made.clock.now_ms())}, {}))
+    made.state.quotes.apply(Quoted("binance", {"BTC/USDT": Quote(101.0, made.clock.now_ms())}, {}))
     assert window.banner.shown is not None and "BTC/USDT rose to 100" in window.banner.shown.text
     charting.cancel_reading()
     assert charting.wait_for_reading()

@@ -19,7 +19,7 @@ from desktop.chart.data.model import Moment
 from desktop.finder.finder import Finder
 from desktop.services.candle_loader import HistoryLoading
 from desktop.state.database import WindowDatabase
-from tests.desktop.chart.support import START_MS, forecast_after, forming_after, random_series
+from tests.desktop.chart.support import START_MS, forecast_after, forming_after, joined, random_series
 from tests.desktop.conftest import Bench, MakeBench
 from tests.desktop.finder.typing import type_on
 
@@ -61,20 +61,6 @@ def shown(make_chart_bench: MakeBench, tmp_path: Path) -> object:
     made = Shown(make_chart_bench(), tmp_path)
     yield made
     made.database.close()
-
-
-def joined(source: list[Candle], minutes: int) -> list[Candle]:
-    """Reference implementation: a plain loop."""
-    found: list[Candle] = []
-    for each in source:
-        bucket = each.open_time_ms - each.open_time_ms % (minutes * 60_000)
-        if not found or found[-1].open_time_ms != bucket:
-            found.append(Candle(bucket, each.open, each.high, each.low, each.close, each.volume))
-            continue
-        last = found[-1]
-        high, low = max(last.high, each.high), min(last.low, each.low)
-        found[-1] = Candle(bucket, last.open, high, low, each.close, last.volume + each.volume)
-    return found
 
 
 def assert_alike(got: list[Candle], wanted: list[Candle]) -> None:

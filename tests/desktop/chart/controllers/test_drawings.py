@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,35 +10,21 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
 from core.domain.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind
 from core.domain.price_lines import LineKind
-from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.controllers.drawings import DRAWING_KINDS
 from desktop.chart.items.drawings import shape_of
-from desktop.dialogs.placed import DrawingDialog
+from desktop.dialogs.drawings import DrawingDialog
 from tests.desktop.chart.controllers.tools import LEFT, MARKET, NONE, OTHER, ToolBench, opened
+from tests.desktop.chart.support import joined
 from tests.desktop.conftest import MakeBench
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 ACTIONS = {kind: action_id for action_id, kind in DRAWING_KINDS.items()}
 TWO_ENDED = [kind for kind in DrawingKind if kind.anchors == 2]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "data"
-    DataFolder(root).ensure()
-    return root
-
-
-@pytest.fixture
-def bench(make_chart_bench: MakeBench, folder: Path) -> Iterator[ToolBench]:
-    with opened(make_chart_bench, folder) as made:
-        yield made
 
 
 def drawings(bench: ToolBench) -> tuple[Drawing, ...]:
@@ -246,39 +231,18 @@ def test_a_click_selects_and_one_elsewhere_deselects(bench: ToolBench) -> None:
     assert bench.tools.placed.selected is None
 
 
-def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
-    drawing = draw(bench, DrawingKind.FIBONACCI, place(bench, 40, 0.6), place(bench, 15, 0.9))
-    bench.key(Qt.Key.Key_Delete)
-    assert drawings(bench) == ()
-    bench.key(Qt.Key.Key_Z, CONTROL)
-    assert the_drawing(bench) == drawing and bench.tools.placed.selected == drawing
-
-
-def test_undo_covers_lines_and_drawings_in_order_of_change(bench: ToolBench) -> None:
-    draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
-    bench.choose(place(bench, 30, 0.2), "Alert at")
-    draw(bench, DrawingKind.HORIZONTAL, place(bench, 30, 0.4))
-    kept = []
-    for _ in range(3):
-        bench.key(Qt.Key.Key_Z, CONTROL)
-        kept.append((len(bench.tools.lines.things), len(drawings(bench))))
-    assert kept == [(1, 1), (0, 1), (0, 0)]
-
-
-def test_redo_repeats_in_order_until_another_change(bench: ToolBench) -> None:
+def test_undo_and_redo_cover_lines_and_drawings_in_order_of_change(bench: ToolBench) -> None:
     draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     bench.choose(place(bench, 30, 0.2), "Alert at")
     draw(bench, DrawingKind.HORIZONTAL, place(bench, 30, 0.4))
     actions = bench.bench.shell.actions
     everything = (bench.tools.lines.things, drawings(bench))
     assert not actions[ActionId.REDO_LINE].isEnabled()
-    for _ in range(3):
-        bench.key(Qt.Key.Key_Z, CONTROL)
     kept = []
-    for _ in range(3):
-        bench.key(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+    for modifiers in (*[CONTROL] * 3, *[CONTROL | SHIFT] * 3):
+        bench.key(Qt.Key.Key_Z, modifiers)
         kept.append((len(bench.tools.lines.things), len(drawings(bench))))
-    assert kept == [(0, 1), (1, 1), (1, 2)]
+    assert kept == [(1, 1), (0, 1), (0, 0), (0, 1), (1, 1), (1, 2)]
     assert [line.price for line in bench.tools.lines.things] == [line.price for line in everything[0]]
     assert drawings(bench) == everything[1] and not actions[ActionId.REDO_LINE].isEnabled()
     for _ in range(2):
@@ -395,7 +359,7 @@ def test_the_dialog_sets_text_colour_and_size_as_one_change(bench: ToolBench, wa
     if way == "F2":
         bench.key(Qt.Key.Key_F2)
     else:
-        (words,) = shape_of(bench.bench.chart.frame, bench.bench.chart.model, drawing).words
+        (words,) = shape_of(bench.bench.chart.frame, bench.bench.chart.model, drawing).texts
         at = (words.ground.center() / bench.bench.chart.frame.ratio).toPoint()
         QTest.mouseDClick(bench.bench.chart.viewport(), LEFT, NONE, at)
     dialog = dialog_of(bench)
@@ -454,7 +418,7 @@ def test_it_stays_on_its_candles_with_older_history_and_another_interval(bench: 
     chart.flush()
     assert handles(bench, drawing) == before
     coarse = CandleSeries(type(MARKET.interval).parse("5m"))
-    coarse.extend(five_minutes(bench.candles))
+    coarse.extend(joined(bench.candles, 5))
     chart.set_series(coarse, "BTC/USDT", is_same_market=True)
     chart.flush()
     frame = chart.frame
@@ -464,28 +428,10 @@ def test_it_stays_on_its_candles_with_older_history_and_another_interval(bench: 
         assert handle.y() * frame.ratio == pytest.approx(frame.y(anchor.price), abs=frame.ratio + 1)
 
 
-def five_minutes(candles: list[Candle]) -> list[Candle]:
-    step = 5 * MARKET.interval.duration_ms
-    buckets: dict[int, list[Candle]] = {}
-    for candle in candles:
-        buckets.setdefault(candle.open_time_ms // step * step, []).append(candle)
-    return [
-        Candle(
-            opened,
-            some[0].open,
-            max(each.high for each in some),
-            min(each.low for each in some),
-            some[-1].close,
-            sum(each.volume for each in some),
-        )
-        for opened, some in buckets.items()
-    ]
-
-
 def test_the_number_of_drawings_is_limited(bench: ToolBench) -> None:
-    book = bench.tools.book
+    store = bench.tools.placed_store
     for _ in range(MOST_DRAWINGS):
-        book.put(Drawing(DrawingKind.HORIZONTAL, (Anchor(0, 1.0),)))
+        store.put(Drawing(DrawingKind.HORIZONTAL, (Anchor(0, 1.0),)))
     choose(bench, DrawingKind.RAY)
     assert bench.tools.placed.placing is None
     banner = bench.bench.window.banner
@@ -495,7 +441,7 @@ def test_the_number_of_drawings_is_limited(bench: ToolBench) -> None:
 def test_an_unstorable_drawing_is_reported_and_not_shown(make_bench: MakeBench, folder: Path) -> None:
     """In the complete window, which reports it."""
     with opened(make_bench, folder) as whole:
-        whole.tools.book._database.db.conn.execute("PRAGMA query_only = ON")
+        whole.tools.placed_store._database.db.conn.execute("PRAGMA query_only = ON")
         choose(whole, DrawingKind.HORIZONTAL)
         whole.click(place(whole, 30, 0.6))
         assert drawings(whole) == () and whole.tools.placed.selected is None

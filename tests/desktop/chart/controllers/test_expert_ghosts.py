@@ -19,7 +19,7 @@ def test_ticked_experts_are_drawn_from_the_newest_forecast(show_chart: ShowChart
     series = CandleSeries(scenario.MINUTE)
     series.extend(candles)
     chart = show_chart(series)
-    state.begin(scenario.RUN, 60_000, market=MARKET)
+    scenario.watch(state, market=MARKET)
     settings = SettingsStore(Settings(chart=ChartSettings(expert_ghosts=("GARCH", "HAR"))))
     ghosts = ExpertGhosts(chart, state, settings, chart)
     assert ghosts.layer.shown == (), "there is no forecast yet"

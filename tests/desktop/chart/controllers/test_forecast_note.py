@@ -34,8 +34,7 @@ def of_an_exchange(chart: ChartWidget, state: RunState) -> ForecastMade:
     series = CandleSeries(scenario.MINUTE)
     series.extend(candles)
     chart.set_series(series, "")
-    state.begin(scenario.RUN, interval_ms=60_000)
-    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
+    scenario.watch(state)
     return scenario.forecast(candles)
 
 
@@ -112,7 +111,7 @@ def test_the_note_of_a_catch_up_is_true_with_and_without_the_simple_rules_ghosts
     state.apply(scenario.ready())
     state.apply(scenario.status(TrainerState.CATCHING_UP))
     made = replace(scenario.forecast(candles[: len(candles) - ahead]), is_by_simple_rules=True)
-    state.apply(FirstForecast(made))
+    state.apply(FirstForecast(made, scenario.MARKET))
     chart.set_forecast(made)
     report = CatchUpMeter(clock).report(1_000)
     assert report is not None
@@ -164,7 +163,7 @@ def test_the_forecast_at_the_end_of_a_file_says_that_it_will_not_be_scored(chart
     state.apply(scenario.ready())
     state.apply(scenario.forecast(scenario.market()))
     state.apply(scenario.status(TrainerState.CATCHING_UP))
-    state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
     assert "ended" not in chart.model.note
     state.apply(scenario.status(TrainerState.TRAINING))
     assert chart.model.note == "The file has ended: this forecast cannot be scored until more candles arrive"
@@ -178,16 +177,16 @@ def test_a_forecast_that_outlived_its_candle_without_an_exchange_names_its_time(
     forecast = of_an_exchange(chart, state)
     state.apply(forecast)
     state.apply(scenario.status(TrainerState.TRAINING))
-    state.apply(FeedStatus(lost, "Binance cannot be reached.", clock.now_ms()))
+    state.markets.on_feed_event(state.market, FeedStatus(lost, "Binance cannot be reached.", clock.now_ms()))
     assert chart.model.note == ""
     clock.advance_ms(forecast.inputs_until_ms + 60_001 - clock.now_ms())
-    state.apply(FeedStatus(lost, "Binance cannot be reached.", clock.now_ms()))
+    state.markets.on_feed_event(state.market, FeedStatus(lost, "Binance cannot be reached.", clock.now_ms()))
     silent = f"No new candles: the newest forecast is from {format_time(forecast.inputs_until_ms)}"
     assert chart.model.note == silent
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 2))
     assert chart.model.note == silent, "the forecasts that it will make are old as well"
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 2, 2))
-    state.apply(FeedStatus(FeedState.LIVE, "", clock.now_ms()))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.LIVE, "", clock.now_ms()))
     assert chart.model.note == ""
 
 
@@ -199,7 +198,9 @@ def test_in_an_outage_age_and_note_follow_the_exchange_clock_without_any_event(
     state.apply(forecast)
     state.apply(scenario.status(TrainerState.TRAINING))
     clock.advance_ms(forecast.inputs_until_ms + 30_000 - clock.now_ms())
-    state.apply(FeedStatus(FeedState.RECONNECTING, "Binance refused the connection.", clock.now_ms()))
+    state.markets.on_feed_event(
+        state.market, FeedStatus(FeedState.RECONNECTING, "Binance refused the connection.", clock.now_ms())
+    )
     (note,) = chart.findChildren(ForecastNote)
     assert note._seconds.isActive() and chart.model.forecast_age == 0 and chart.model.note == ""
     for minutes in (1, 2):

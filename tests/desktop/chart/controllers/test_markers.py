@@ -36,12 +36,10 @@ GAP = frozenset({30, 31, 32, 33, 34})
 
 
 @pytest.fixture
-def bench(make_chart_bench: MakeBench, tmp_path: Path, qtbot: QtBot) -> Iterator[ToolBench]:
-    DataFolder(tmp_path).ensure()
-    with opened(make_chart_bench, tmp_path) as made:
-        made.tools.markers.gather()
-        made.bench.chart.flush()
-        yield made
+def bench(bench: ToolBench) -> ToolBench:
+    bench.tools.markers.gather()
+    bench.bench.chart.flush()
+    return bench
 
 
 def marker(time_ms: int, kind: MarkerKind = MarkerKind.INFO) -> Marker:
@@ -193,7 +191,7 @@ def test_they_are_hidden_by_an_action_that_is_remembered(bench: ToolBench) -> No
 
 
 def test_another_run_has_no_markers(bench: ToolBench) -> None:
-    bench.bench.state.begin("another")
+    scenario.watch(bench.bench.state, "another")
     assert len(bench.tools.markers.layer.track) == 0
 
 
@@ -206,7 +204,7 @@ def test_old_incidents_are_marked_once_the_history_is_loaded(bench: ToolBench, q
     newest.extend(bench.candles[-200:])
     long_ago = bench.candles[10].open_time_ms + 500
     state = bench.bench.state
-    state.begin("another", MINUTE_MS)
+    scenario.watch(state, "another")
     chart.set_series(newest, "", is_same_market=True)
     state.apply(Incident("another", long_ago, Severity.ERROR, "nan", "So it was.", "Done.", ""))
     bench.tools.markers.gather()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
@@ -14,24 +11,15 @@ from core.domain.candle import Candle, Interval
 from core.domain.drawings import Anchor
 from core.domain.price_lines import LineKind
 from core.market.resample import ResampledSeries
-from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.items.measure import Measurement, measured
 from desktop.chart.painting.text import Box
-from tests.desktop.chart.controllers.tools import MARKET, ToolBench, opened
+from tests.desktop.chart.controllers.tools import MARKET, ToolBench
+from tests.desktop.chart.paint_helpers import PaintedRegion
 from tests.desktop.chart.support import forming_after, random_series, texts
-from tests.desktop.chart.test_partial_paints import PaintedRegion
-from tests.desktop.conftest import MakeBench
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-
-
-@pytest.fixture
-def bench(make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[ToolBench]:
-    DataFolder(tmp_path).ensure()
-    with opened(make_chart_bench, tmp_path) as made:
-        yield made
 
 
 def shown(bench: ToolBench) -> Measurement:

@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
@@ -19,9 +18,9 @@ from core.storage.record_reader import RecordReader
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.past import ChartPast
-from desktop.chart.items.error_strip import ERROR_PANE
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import settle
+from tests.desktop.chart.controllers.tools import wait_for_keys
 from tests.desktop.chart.past_support import event_of, issued, open_recorded, scores_of
 from tests.desktop.chart.support import MINUTE_MS, point_over, random_series
 from tests.desktop.conftest import Bench, MakeBench
@@ -40,11 +39,11 @@ class Recorded:
         self.statements = statements
         self.shown = CandleSeries(SERIES.interval)
         self.shown.extend(SERIES[index] for index in range(RECORDED))
-        bench.state.begin(None, MINUTE_MS)
+        scenario.watch(bench.state, None)
         self.chart.set_series(self.shown, "BTC/USDT · 1m")
         ChartAppearance(bench.shell, bench.chart)
         ChartPast(bench.shell, self.chart, bench.state, bench.source, lambda _run: reader)
-        bench.state.begin(None, MINUTE_MS)
+        scenario.watch(bench.state, None)
         bench.state.apply(scenario.ready(reader.run_id))
 
     def press(self, key: Qt.Key) -> None:
@@ -71,12 +70,6 @@ def recorded(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Itera
         db.conn.set_trace_callback(None)
 
 
-def wait_for_keys(qtbot: QtBot, bench: Bench) -> None:
-    """Shortcuts need an active window."""
-    bench.window.activateWindow()
-    qtbot.waitUntil(bench.window.isActiveWindow)
-
-
 def wait_for_all(qtbot: QtBot, recorded: Recorded) -> None:
     frame = recorded.chart.frame
     qtbot.waitUntil(lambda: recorded.in_view() == frame.stop - frame.first)
@@ -86,32 +79,11 @@ def wait_for_all(qtbot: QtBot, recorded: Recorded) -> None:
 def test_keys_toggle_past_forecasts_and_are_stored(qtbot: QtBot, recorded: Recorded) -> None:
     layers = recorded.chart._layers
     before = len(layers)
-    assert not layers.of_pane(ERROR_PANE)
     recorded.press(Qt.Key.Key_H)
     assert recorded.settings.chart.hindsight and len(layers) == before + 1
     wait_for_all(qtbot, recorded)
-    recorded.press(Qt.Key.Key_E)
-    assert recorded.settings.chart.error_strip and len(layers.of_pane(ERROR_PANE)) == 1
-    assert recorded.chart.frame.pane(ERROR_PANE).height > 20
     recorded.press(Qt.Key.Key_H)
-    recorded.press(Qt.Key.Key_E)
-    assert not recorded.settings.chart.hindsight and not recorded.settings.chart.error_strip
-    assert len(layers) == before and not layers.of_pane(ERROR_PANE)
-
-
-def test_at_another_interval_the_strip_is_hidden_with_a_note(qtbot: QtBot, recorded: Recorded) -> None:
-    recorded.press(Qt.Key.Key_E)
-    chart = recorded.chart
-    assert len(chart.frame.panes) == 1
-    coarse = CandleSeries(Interval.parse("5m"))
-    coarse.extend(SERIES[index] for index in range(0, RECORDED, 5))
-    chart.set_series(coarse, "5m", is_same_market=True)
-    settle(chart)
-    assert chart.frame.panes == () and chart.frame.layout.main_bottom == chart.frame.layout.plot_bottom
-    assert recorded.settings.chart.error_strip, "it is still chosen"
-    chart.set_series(recorded.shown, "1m", is_same_market=True)
-    settle(chart)
-    assert [pane.name for pane in chart.frame.panes] == [ERROR_PANE]
+    assert not recorded.settings.chart.hindsight and len(layers) == before
 
 
 def test_a_key_cycles_through_the_horizons(qtbot: QtBot, recorded: Recorded) -> None:
@@ -128,16 +100,15 @@ def test_a_key_cycles_through_the_horizons(qtbot: QtBot, recorded: Recorded) -> 
 
 def test_settings_from_elsewhere_are_shown_and_kept_within_the_models_horizons(recorded: Recorded) -> None:
     window = recorded.bench.window
-    chart = replace(window.shell.settings.current.chart, hindsight=True, error_strip=True, hindsight_horizon=60)
+    chart = replace(window.shell.settings.current.chart, hindsight=True, hindsight_horizon=60)
     window.shell.settings.change(replace(window.shell.settings.current, chart=chart))
     actions = window.shell.actions
-    assert actions[ActionId.HINDSIGHT].isChecked() and actions[ActionId.ERROR_STRIP].isChecked()
+    assert actions[ActionId.HINDSIGHT].isChecked()
     assert recorded.chart.model.past.horizon == window.shell.settings.current.model.horizons
 
 
 def test_mouse_ticks_and_scores_run_no_query(qtbot: QtBot, recorded: Recorded) -> None:
     recorded.press(Qt.Key.Key_H)
-    recorded.press(Qt.Key.Key_E)
     wait_for_all(qtbot, recorded)
     chart, state = recorded.chart, recorded.bench.state
     chart.model.regimes.at(SERIES[0].open_time_ms)  # the tooltip shows them too
@@ -205,7 +176,7 @@ def test_a_failed_read_is_reported_once_and_not_retried(qtbot: QtBot, make_chart
     bench, broken = make_chart_bench(), Broken()
     ChartAppearance(bench.shell, bench.chart)
     ChartPast(bench.shell, bench.chart, bench.state, bench.source, lambda _run: broken)  # type: ignore[arg-type, return-value]
-    bench.state.begin(None, MINUTE_MS)
+    scenario.watch(bench.state, None)
     bench.chart.set_series(SERIES, "BTC/USDT · 1m")
     bench.state.apply(scenario.ready())
     wait_for_keys(qtbot, bench)

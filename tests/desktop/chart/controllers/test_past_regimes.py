@@ -20,7 +20,7 @@ from desktop.chart.items.regimes import RegimeLayer
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import settle
 from tests.desktop.chart.past_support import conditions_at, issued, open_recorded
-from tests.desktop.chart.support import MINUTE_MS, random_series
+from tests.desktop.chart.support import random_series
 from tests.desktop.conftest import Bench, MakeBench
 
 SERIES = random_series(300)
@@ -34,7 +34,7 @@ def watched(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterat
     with open_recorded(tmp_path, SERIES, RECORDED) as (_, record):
         shown = CandleSeries(SERIES.interval)
         shown.extend(SERIES[index] for index in range(RECORDED))
-        bench.state.begin(None, MINUTE_MS)
+        scenario.watch(bench.state, None)
         bench.chart.set_series(shown, "BTC/USDT · 1m")
         ChartAppearance(bench.shell, bench.chart)
         ChartPast(bench.shell, bench.chart, bench.state, bench.source, lambda _run: record.reader)
@@ -86,13 +86,13 @@ def test_a_new_candles_regime_comes_from_its_forecast(qtbot: QtBot, watched: Ben
     settle(chart)
     found = chart.model.regimes.at(candle.open_time_ms)
     assert found is not None
-    assert found.likeliest is conditions_at(candle.open_time_ms).regime.likeliest
+    assert found.likeliest is conditions_at(candle.open_time_ms).likeliest
 
 
 def test_switching_the_market_clears_the_regimes(qtbot: QtBot, watched: Bench) -> None:
     press(watched)
     qtbot.waitUntil(lambda: in_view(watched) > 0)
-    watched.state.begin(None, MINUTE_MS)
+    scenario.watch(watched.state, None)
     settle(watched.chart)
     assert in_view(watched) == 0
 
@@ -108,7 +108,7 @@ def test_a_record_that_cannot_be_read_is_reported_and_not_retried(
             raise StorageError("The disk is gone.")
 
     bench, broken = make_chart_bench(), Broken()
-    bench.state.begin(None, MINUTE_MS)
+    scenario.watch(bench.state, None)
     bench.chart.set_series(SERIES, "BTC/USDT · 1m")
     ChartAppearance(bench.shell, bench.chart)
     ChartPast(bench.shell, bench.chart, bench.state, bench.source, lambda _run: broken)

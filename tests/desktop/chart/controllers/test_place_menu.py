@@ -15,8 +15,7 @@ from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.context_menu import ChartMenu, PlaceMenu
-from desktop.chart.controllers.studies import ChartStudies
-from desktop.chart.items.error_strip import ErrorStripLayer
+from desktop.chart.controllers.indicators import ChartIndicators
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.indicators import IndicatorsDialog
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -32,8 +31,8 @@ class Placed:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.chart = bench, bench.chart
         ChartAppearance(bench.shell, bench.chart)
-        self.studies = ChartStudies(bench.shell, bench.chart)
-        place = PlaceMenu(bench.shell, bench.chart, self.studies, bench.source, lambda _id: None)
+        self.indicators = ChartIndicators(bench.shell, bench.chart)
+        place = PlaceMenu(bench.shell, bench.chart, self.indicators, bench.source, lambda _id: None)
         menu = ChartMenu(bench.chart)
         for part in (place.add_checkpoint, place.add_indicator, place.add_axis, place.add_plot):
             menu.add(part)
@@ -107,9 +106,9 @@ def test_an_indicator_is_set_and_removed_where_it_runs(placed: Placed) -> None:
     assert isinstance(dialog, IndicatorsDialog) and dialog.list.currentItem().text().startswith("RSI")
     dialog.reject()
     choose(chart, placed.at_average(), "Remove SMA")
-    assert [layer.spec.kind for layer in placed.studies.layers] == ["rsi"]
+    assert [layer.spec.kind for layer in placed.indicators.layers] == ["rsi"]
     choose(chart, placed.at_pane("rsi 0"), "Remove RSI")
-    assert placed.studies.layers == [] and placed.bench.shell.settings.current.chart.indicators == ()
+    assert placed.indicators.layers == [] and placed.bench.shell.settings.current.chart.indicators == ()
 
 
 def test_an_empty_place_offers_drawing_adding_and_resetting_the_view(placed: Placed) -> None:
@@ -129,12 +128,6 @@ def test_an_empty_place_offers_drawing_adding_and_resetting_the_view(placed: Pla
     chart.zoom(3.0)
     choose(chart, placed.at_average(25), "Reset view")
     assert chart.scale.spacing == spacing
-
-
-def test_the_error_strip_can_be_hidden_from_its_menu(placed: Placed) -> None:
-    placed.chart.add_layer(ErrorStripLayer())
-    placed.chart.flush()
-    assert offered(placed.chart, placed.at_pane("forecast error")) == ["Forecast errors"]
 
 
 def place_of_forecast(chart: ChartWidget, name: str) -> QPoint:

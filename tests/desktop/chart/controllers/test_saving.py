@@ -14,13 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle_series import CandleSeries, FloatArray, TimeArray
 from core.market.history.candle_csv import csv_pieces
-from core.market.history.files import read_candle_file
+from core.market.history.candle_file import read_candle_file
 from desktop.actions import ActionId
 from desktop.chart.controllers.saving import ChartSaving, image_of, svg_of
 from desktop.chart.data.ghosts import band
 from desktop.services.csv_writer import CsvWriter
 from tests.desktop import scenario
-from tests.desktop.chart.items.test_scene import pixels
+from tests.desktop.chart.paint_helpers import channels
 from tests.desktop.chart.support import random_series
 from tests.desktop.conftest import Bench, MakeBench, fill
 
@@ -68,7 +68,7 @@ def difference(drawing: bytes, still: QImage) -> np.ndarray:
     painter = QPainter(drawn)
     QSvgRenderer(drawing).render(painter)
     painter.end()
-    shown, wanted = (pixels(each).astype(np.int16) for each in (drawn, still))
+    shown, wanted = (channels(each).astype(np.int16) for each in (drawn, still))
     away: np.ndarray = np.abs(shown - wanted).max(axis=-1)
     return away
 

@@ -17,7 +17,7 @@ from sqlite_utils import Database
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.indicators.spec import IndicatorSpec
-from core.market.feeds.pace import ReplayPace
+from core.market.feeds.replay_speed import ReplayPace
 from core.storage.record_reader import RecordReader
 from core.storage.record_writer import TrainingRecord
 from core.training.online.issued_forecast import from_stored
@@ -25,15 +25,14 @@ from desktop.actions import ActionId
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.controllers.saving import image_of
 from desktop.chart.controllers.time_travel import TimeTravel
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.items.markers import Marker, MarkerKind, MarkersLayer, MarkerTrack
 from desktop.chart.items.previews import Preview, PreviewLayer
-from desktop.chart.items.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import settle
-from tests.desktop.chart.controllers.test_past import wait_for_keys
+from tests.desktop.chart.controllers.tools import wait_for_keys
 from tests.desktop.chart.past_support import HORIZONS, conditions_at, issued, open_recorded, scores_of, stored
 from tests.desktop.chart.support import MINUTE_MS, forecast_after, forming_after, point_over, random_series
 from tests.desktop.conftest import Bench, MakeBench
@@ -82,7 +81,7 @@ def at_now(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterato
         bench, series = make_chart_bench(), first_of(SERIES, len(SERIES))
         reader = record.reader
         travel = TimeTravel(bench.shell, bench.chart, bench.state, lambda _run: reader)
-        bench.state.begin(None, MINUTE_MS)
+        scenario.watch(bench.state, None)
         bench.state.apply(scenario.ready(reader.run_id))
         bench.chart.set_series(series, "BTC/USDT · 1m")
         bench.chart.set_forming(forming_after(series))
@@ -139,7 +138,7 @@ def test_ten_steps_back_show_the_ghosts_that_were_stored_with_that_candle(at_now
     assert model.forming is None
     assert [placed.ghost for placed in model.ghosts()] == list(issued(SERIES[-11 + len(SERIES)]).ghosts)
     assert model.forecast_age == 0 and model.note == ""
-    assert at_now.travel.bar.isVisible() and "10 candles ago" in at_now.travel.bar.said.text()
+    assert at_now.travel.bar.isVisible() and "10 candles ago" in at_now.travel.bar.label.text()
 
 
 def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
@@ -152,8 +151,8 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     markers.track = MarkerTrack([Marker(time, MarkerKind.BEST, "It was.", None) for time in times])
     alone = ChartWidget(at_now.bench.theme, at_now.bench.clock)
     qtbot.addWidget(alone)
-    study = IndicatorSpec.of("ema")
-    for layer in (previews, markers, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
+    indicator = IndicatorSpec.of("ema")
+    for layer in (previews, markers, IndicatorLayer(indicator, 0), HindsightLayer()):
         chart.add_layer(layer)
     learn_of_the_past(chart, at_now.record.reader)
     now = image_of(chart)
@@ -161,7 +160,7 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     then = image_of(chart)
     shown = MarkersLayer()
     shown.track = MarkerTrack([Marker(time, MarkerKind.BEST, "", None) for time in times[:2]])
-    for layer in (shown, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
+    for layer in (shown, IndicatorLayer(indicator, 0), HindsightLayer()):
         alone.add_layer(layer)
     assert then == picture_of(at_now, len(SERIES) - 10, alone)
     assert alone.model.past_forecast(len(SERIES) - 11) is not None, "there is a hindsight to be equal"
@@ -210,7 +209,7 @@ def test_candles_that_arrive_meanwhile_wait_until_the_return(at_now: Traveller) 
     at_now.travel.present()
     at_now.settle()
     assert image_of(chart) == then
-    assert "4 candles ago" in at_now.travel.bar.said.text()
+    assert "4 candles ago" in at_now.travel.bar.label.text()
     at_now.travel.back_to_now()
     assert chart.model.count == len(SERIES) + 1 and chart.model.forming is not None
     assert chart.model.forecast == forecast_after(at_now.series)

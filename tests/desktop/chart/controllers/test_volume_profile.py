@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
-from tests.desktop.chart.test_painting import picture
+from tests.desktop.chart.paint_helpers import picture
 from tests.desktop.conftest import Bench, MakeBench, fill
 
 

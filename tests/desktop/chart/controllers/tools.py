@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle, Market
 from core.storage.folder import DataFolder
@@ -105,6 +106,12 @@ def send_move(chart: ChartWidget, at: QPoint, button: Qt.MouseButton, modifiers:
     place = at.toPointF()
     event = QMouseEvent(QMouseEvent.Type.MouseMove, place, chart.mapToGlobal(place), button, button, modifiers)
     QApplication.sendEvent(chart.viewport(), event)
+
+
+def wait_for_keys(qtbot: QtBot, bench: Bench) -> None:
+    """Shortcuts need an active window."""
+    bench.window.activateWindow()
+    qtbot.waitUntil(bench.window.isActiveWindow)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from core.domain.quantities import MEDIAN, Quantity
 from core.forecast.chance import WITHIN, Chances, nothing_learned
 from core.forecast.paths import Paths, most_central, sample_paths
 from desktop.chart.data.ghosts import SHOWN_PATHS, Found, Futures
-from tests.core.forecast.test_paths import spread_quantiles
+from tests.core.forecast.paths import spread_quantiles
 from tests.desktop.chart.support import candle, forecast_after, forecast_with_paths, random_series
 
 SERIES = random_series(400)

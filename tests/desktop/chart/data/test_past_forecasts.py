@@ -66,7 +66,6 @@ def brute_force(
         found[index] = {
             "prices": (ghost.open, ghost.high, ghost.low, ghost.close),
             "bands": tuple(ghost.close_quantiles[each] for each in (0, 2, 4, 6)),
-            "error": (series[index].close / ghost.close - 1.0) * 100.0,
             "flags": (score.inside_50, score.inside_90, score.after_gap),
             "hit": -1 if score.direction_hit is None else int(score.direction_hit),
             "mode": score.mode,
@@ -81,11 +80,10 @@ def compare(view: PastView, expected: dict[int, dict[str, object]], *, is_whole:
     assert shown == sorted(shown) and set(shown) <= set(expected)
     if is_whole:
         assert set(shown) == set(expected)
-    for index, row, error in zip(shown, view.past, view.error, strict=True):
+    for index, row in zip(shown, view.past, strict=True):
         wanted = expected[index]
         assert tuple(row[name] for name in ("open", "high", "low", "close")) == pytest.approx(wanted["prices"])
         assert tuple(row[name] for name in ("low_90", "low_50", "high_50", "high_90")) == pytest.approx(wanted["bands"])
-        assert error == pytest.approx(wanted["error"], abs=1e-7)  # drawn values are float32
         assert (row["inside_50"], row["inside_90"], row["after_gap"]) == wanted["flags"]
         assert (int(row["hit"]), MODES[row["mode"]]) == (wanted["hit"], wanted["mode"])
 
@@ -267,8 +265,10 @@ def test_forecasts_not_made_live_are_marked(record: RecordReader) -> None:
     past.begin(record, MINUTE_MS)
     _read_all(past, SERIES, 0, len(SERIES))
     view = past.view(SERIES, 0, len(SERIES))
-    assert 0 < view.is_later.sum() < len(view)
-    assert [MODES[mode] for mode in view.past["mode"][view.is_later]] == [ForecastMode.CATCH_UP] * view.is_later.sum()
+    assert 0 < view.is_retrospective.sum() < len(view)
+    assert [MODES[mode] for mode in view.past["mode"][view.is_retrospective]] == [
+        ForecastMode.CATCH_UP
+    ] * view.is_retrospective.sum()
 
 
 def test_another_run_forgets_the_former(record: RecordReader) -> None:

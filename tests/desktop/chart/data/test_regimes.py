@@ -25,7 +25,7 @@ def made_at(time_ms: int) -> ForecastMade:
 
 
 def known_at(time_ms: int) -> list[float]:
-    regime = conditions_at(time_ms).regime
+    regime = conditions_at(time_ms)
     return [regime.of(each) for each in Regime]
 
 

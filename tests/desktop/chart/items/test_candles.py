@@ -9,8 +9,8 @@ from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import candle, forming_after, random_series
-from tests.desktop.chart.test_painting import picture
+from tests.desktop.chart.paint_helpers import picture, rgb_of
+from tests.desktop.chart.support import candle, random_series
 
 
 def steady(rising: bool) -> CandleSeries:
@@ -30,7 +30,7 @@ def shown(show_chart: ShowChart, rising: bool, style: CandleStyle) -> ChartWidge
 
 
 def is_inked(chart: ChartWidget, x: int, price: float) -> bool:
-    colours = [chart.frame.palette.up.rgb() & 0xFFFFFF, chart.frame.palette.down.rgb() & 0xFFFFFF]
+    colours = [rgb_of(chart.frame.palette.up), rgb_of(chart.frame.palette.down)]
     return bool(picture(chart)[chart.frame.y(price), x] in colours)
 
 
@@ -54,7 +54,7 @@ def test_a_hollow_candles_colour_is_by_the_close_before(show_chart: ShowChart) -
     settle(chart)
     x = chart.frame.x(60)
     colour = picture(chart)[chart.frame.y(101.2), x]
-    assert colour == chart.frame.palette.down.rgb() & 0xFFFFFF
+    assert colour == rgb_of(chart.frame.palette.down)
 
 
 def test_a_bar_has_its_open_to_the_left_and_its_close_to_the_right(show_chart: ShowChart) -> None:
@@ -72,7 +72,7 @@ def test_a_line_goes_through_every_close(show_chart: ShowChart) -> None:
     chart.restyle(candles=CandleStyle.LINE)
     settle(chart)
     frame, pixels = chart.frame, picture(chart)
-    ground = frame.palette.background.rgb() & 0xFFFFFF
+    ground = rgb_of(frame.palette.background)
     for index in range(frame.first + 1, frame.stop - 1):
         around = pixels[frame.y(series[index].close) - 1 : frame.y(series[index].close) + 2, frame.x(index)]
         assert (around != ground).any()
@@ -84,8 +84,7 @@ def test_every_style_paints_on_every_scale_near_and_far(
     show_chart: ShowChart, style: CandleStyle, kind: ScaleKind
 ) -> None:
     series = random_series(5_000)
-    chart = show_chart(series)
-    chart.set_forming(forming_after(series))
+    chart = show_chart(series, has_forming=True)
     chart.restyle(candles=style)
     chart.restyle(scale=kind)
     for factor in (1.0, 8.0, 0.001):

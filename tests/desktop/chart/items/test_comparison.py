@@ -18,9 +18,8 @@ from desktop.chart.panes.layer import View
 from desktop.chart.widget import ChartWidget
 from desktop.ui.formatting import format_clock
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.labels.test_readout import hover
+from tests.desktop.chart.paint_helpers import hover, picture, rgb_of
 from tests.desktop.chart.support import random_series
-from tests.desktop.chart.test_painting import picture
 
 
 def grown(series: CandleSeries, factor: float, skip: frozenset[int] = frozenset()) -> CandleSeries:
@@ -44,7 +43,7 @@ def compare(chart: ChartWidget, other: CandleSeries) -> ComparisonLayer:
 def line_columns(chart: ChartWidget) -> set[int]:
     """Where the line's colour is, below the readout."""
     frame = chart.frame
-    ink = colour_of(frame.palette).rgb() & 0xFFFFFF
+    ink = rgb_of(colour_of(frame.palette))
     rows, columns = np.nonzero(picture(chart)[frame.layout.price_top : frame.layout.plot_bottom] == ink)
     assert rows.size
     return set(columns.tolist())
@@ -68,7 +67,7 @@ def test_it_starts_with_the_candles_and_is_whole_in_view(show_chart: ShowChart, 
     assert frame.prices.low < drawn.min() and drawn.max() < frame.prices.high
     wanted = (other.close[last] / other.close[first] - 1.0) * 100.0
     assert f"ETH/USDT {wanted:+.2f} %".replace("-", "−") in readout_of(chart)
-    ink = colour_of(frame.palette).rgb() & 0xFFFFFF
+    ink = rgb_of(colour_of(frame.palette))
     column = picture(chart)[:, frame.x(last - 3)]
     assert abs(int(np.flatnonzero(column == ink).mean()) - frame.y(float(drawn[-4]))) <= 6 * frame.ratio
 

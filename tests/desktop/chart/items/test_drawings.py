@@ -27,9 +27,8 @@ from desktop.chart.widget import ChartWidget
 from desktop.ui.colour_choice import COLOURS
 from desktop.ui.theme import Theme
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.paint_helpers import NOISE, picture, pixels
 from tests.desktop.chart.support import forming_after, random_series
-from tests.desktop.chart.test_painting import picture, pixels
-from tests.desktop.chart.test_partial_paints import NOISE
 
 SERIES = random_series(120)
 CLOSE = SERIES[-1].close
@@ -109,7 +108,7 @@ def test_it_is_hit_where_it_is_seen(show_chart: ShowChart, kind: DrawingKind, sc
         place = QPointF(column + 0.5, row + 0.5)
         if column >= frame.layout.plot_right or any(area.contains(place) for area in inside):
             continue
-        on_words = any(words.ground.adjusted(-2, -2, 2, 2).contains(place) for words in shape.words)
+        on_words = any(words.ground.adjusted(-2, -2, 2, 2).contains(place) for words in shape.texts)
         missed += grip_of(shape, frame, place) is None and not on_words
     assert missed == 0
 
@@ -259,7 +258,7 @@ def test_where_levels_lie_close_together_those_that_traders_look_for_first_are_w
     anchors = (Anchor(SERIES[80].open_time_ms, CLOSE), Anchor(SERIES[110].open_time_ms, CLOSE + rise))
     fibonacci = Drawing(DrawingKind.FIBONACCI, anchors, number=1)
     shape = shape_of(chart.frame, chart.model, fibonacci)
-    rows = {words.said.split()[0]: words.ground for words in shape.words}
+    rows = {words.text.split()[0]: words.ground for words in shape.texts}
     assert not [1 for one, other in combinations(rows.values(), 2) if one.intersects(other)]
     of_levels = dict(
         zip((f"{share:g}" for share in FIBONACCI_LEVELS), (line.y1() for line in shape.lines), strict=True)
@@ -278,8 +277,8 @@ def test_no_level_strikes_its_price_out(show_chart: ShowChart, left_px: int) -> 
     pane, index = chart.frame.price_pane, chart.frame.index_at(left_px)
     anchors = (Anchor(SERIES[index].open_time_ms, CLOSE), Anchor(SERIES[110].open_time_ms, CLOSE + pane.shown.span / 2))
     shape = shape_of(chart.frame, chart.model, Drawing(DrawingKind.FIBONACCI, anchors, number=1))
-    assert len(shape.words) == len(FIBONACCI_LEVELS)
-    for words, line in zip(shape.words, shape.lines, strict=True):
+    assert len(shape.texts) == len(FIBONACCI_LEVELS)
+    for words, line in zip(shape.texts, shape.lines, strict=True):
         is_beside = words.ground.right() <= min(line.x1(), line.x2())
         assert is_beside or words.baseline.y() < line.y1()
 
@@ -323,6 +322,6 @@ def test_words_hide_no_candle_beside_their_letters(show_chart: ShowChart, kind: 
     chart.add_layer(layer)
     settle(chart)
     same, shape = picture(chart) == before, shape_of(chart.frame, chart.model, drawing)
-    for ground in (words.ground.toAlignedRect() for words in shape.words):
+    for ground in (words.ground.toAlignedRect() for words in shape.texts):
         assert same[ground.top() : ground.bottom() + 1, ground.left()].all(), "no box ends here"
         assert same[ground.top() : ground.bottom() + 1, ground.left() : ground.right()].mean() > 0.2

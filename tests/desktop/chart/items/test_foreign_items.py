@@ -19,7 +19,7 @@ from desktop.chart.data.model import Moment
 from desktop.chart.widget import ChartWidget
 from docs.examples.chart_items import add_items
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.items.test_scene import pixels
+from tests.desktop.chart.paint_helpers import channels
 from tests.desktop.chart.support import candle, random_series
 
 _LEFT = Qt.MouseButton.LeftButton
@@ -39,7 +39,7 @@ def assert_right(chart: ChartWidget) -> None:
     assert set(at) == set(np.argsort(series.volume)[-20:])
     np.testing.assert_array_equal(marks.getOriginalDataset()[1], series.high[at])
     np.testing.assert_allclose(curve.getOriginalDataset()[1], 100.0 * np.diff(np.log(series.close)))
-    picture, seen = pixels(chart.viewport().grab().toImage()), [index for index in at if chart.frame.left + 1 < index]
+    picture, seen = channels(chart.viewport().grab().toImage()), [index for index in at if chart.frame.left + 1 < index]
     warning = chart.style_shown.palette.warning
     for index in seen:
         column, row = chart.frame.x(index), chart.frame.y(float(series.high[index]))

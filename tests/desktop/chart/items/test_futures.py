@@ -14,8 +14,8 @@ from desktop.chart.items.forecast import FuturesLayer
 from desktop.chart.widget import ChartWidget
 from desktop.ui.formatting import format_price
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.paint_helpers import picture, rgb_of
 from tests.desktop.chart.support import forecast_with_paths, point_over, random_series, texts
-from tests.desktop.chart.test_painting import picture
 
 SERIES = random_series(400)
 MADE = forecast_with_paths(SERIES)
@@ -65,7 +65,7 @@ def test_the_bodies_follow_the_most_central_one_and_the_readout_says_so(chart: C
     chart.restyle(shows_paths=True)
     settle(chart)
     third = drawn[2]
-    ink = chart.frame.palette.ghost(third.ghost.close >= third.ghost.open).rgb() & 0xFFFFFF
+    ink = rgb_of(chart.frame.palette.ghost(third.ghost.close >= third.ghost.open))
     rows_of_ink = np.flatnonzero(picture(chart)[:, chart.frame.x(third.index)] == ink)
     assert rows_of_ink.min() == chart.frame.y(third.ghost.high) and rows_of_ink.max() >= chart.frame.y(third.ghost.low)
     close = format_price(third.ghost.close, chart.frame.decimals)

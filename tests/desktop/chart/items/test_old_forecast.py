@@ -13,8 +13,8 @@ from desktop.chart.labels.description import describe_candle, describe_chart
 from desktop.chart.labels.forecast import divider_row
 from desktop.chart.labels.readout import readout_box
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.paint_helpers import picture, rgb_of
 from tests.desktop.chart.support import candle, forecast_after, random_series, texts
-from tests.desktop.chart.test_painting import picture
 
 
 @pytest.mark.parametrize(("age", "words"), [(1, "made 1 candle ago"), (3, "made 3 candles ago")])
@@ -40,11 +40,9 @@ def test_it_says_how_many_candles_have_closed_since(show_chart: ShowChart, age: 
 
 def test_its_ghosts_are_dimmed_until_a_fresh_one_comes(show_chart: ShowChart) -> None:
     series = random_series(120)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
-    settle(chart)
+    chart = show_chart(series, has_forecast=True)
     palette = chart.frame.palette
-    inks = (palette.ghost_up.rgb() & 0xFFFFFF, palette.ghost_down.rgb() & 0xFFFFFF)
+    inks = (rgb_of(palette.ghost_up), rgb_of(palette.ghost_down))
 
     def has_full_ink() -> bool:
         frame = chart.frame
@@ -75,8 +73,7 @@ def test_the_simple_rules_ghosts_are_named_as_such(show_chart: ShowChart) -> Non
 def test_a_thin_market_makes_its_forecast_old_by_time(show_chart: ShowChart) -> None:
     """The exchange has no candle for three minutes after the newest one: none closes, and time passes."""
     series = random_series(120)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
+    chart = show_chart(series, has_forecast=True)
     price = series[-1].close
     for forming, words in ((120, ""), (121, "made 1 candle ago"), (123, "made 3 candles ago")):
         chart.set_forming(candle(forming, price))

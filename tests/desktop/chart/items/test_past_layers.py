@@ -1,4 +1,4 @@
-"""The pixels of hindsight and the error strip."""
+"""The pixels of hindsight."""
 
 from __future__ import annotations
 
@@ -19,14 +19,11 @@ from core.domain.events import ForecastMode
 from core.storage.record_reader import RecordReader
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.controllers.context_menu import ChartMenu
-from desktop.chart.data.past_forecasts import PastForecasts
 from desktop.chart.items.drawings import DrawingsLayer
-from desktop.chart.items.error_strip import ERROR_PANE, ErrorStripLayer, class_colours, grouped, round_level
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.placed import Placed
-from desktop.chart.panes.layer import Layer, View
+from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
-from desktop.ui import formatting
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.controllers.tools import send_move
 from tests.desktop.chart.past_support import open_recorded
@@ -117,148 +114,21 @@ def test_the_ribbon_ends_where_nothing_was_forecast(show_chart: ShowChart) -> No
 def test_what_was_not_made_live_is_paler(show_chart: ShowChart) -> None:
     chart = show_chart(SERIES)
     chart.zoom(3.0)
-    chart.add_layer(ErrorStripLayer())
+    chart.add_layer(HindsightLayer())
     settle(chart)
     live, later = chart.frame.stop - 8, chart.frame.stop - 4
-    add(chart, live, 0.002, inside_50=True)
-    add(chart, later, 0.002, inside_50=True, mode=ForecastMode.CATCH_UP)
+    add(chart, live, -0.002)
+    add(chart, later, -0.002, mode=ForecastMode.CATCH_UP)
     chart.layers_changed()
     settle(chart)
     frame, image = chart.frame, pixels(chart)
-    row = (frame.pane(ERROR_PANE).y(0.1) + frame.pane(ERROR_PANE).y(0.0)) // 2
-    strong, pale = (image[row, frame.x(index)] for index in (live, later))
+    past = chart.model.past.view(SERIES, live, later + 1).past
+    strong, pale = (
+        image[frame.y(float(row["close"])), frame.x(index)] for row, index in zip(past, (live, later), strict=True)
+    )
     ground = np.array(frame.palette.background.getRgb()[:3])
-    assert is_colour(strong, class_colours(frame.palette)[0])
+    assert is_colour(strong, frame.palette.ghost(bool(past[0]["close"] >= past[0]["open"])))
     assert 0 < np.abs(pale - ground).sum() < np.abs(strong - ground).sum()
-    strip = chart._layers.of_pane(ERROR_PANE)[0]
-    assert "(catch-up)" in rows_of(chart, strip, later) and "(live)" not in rows_of(chart, strip, live)
-    assert "n 2, 1 not made live (paler)" in rows_of(chart, strip)
-
-
-@pytest.mark.parametrize(
-    ("error", "flags", "kind"), [(0.003, (True, True), 0), (-0.003, (False, True), 1), (0.003, (False, False), 2)]
-)
-def test_a_bar_shows_the_side_the_size_and_the_band(
-    show_chart: ShowChart, error: float, flags: tuple[bool, bool], kind: int
-) -> None:
-    chart = show_chart(SERIES)
-    chart.add_layer(ErrorStripLayer())
-    index = 390
-    add(chart, index, error, inside_50=flags[0], inside_90=flags[1], direction_hit=kind == 0)
-    chart.layers_changed()
-    settle(chart)
-    frame, image = chart.frame, pixels(chart)
-    pane, colour = frame.pane(ERROR_PANE), class_colours(frame.palette)[kind]
-    column = is_colour(image[pane.top : pane.bottom, frame.x(index)], colour).nonzero()[0] + pane.top
-    ends = sorted((pane.y(0.0), pane.y(error * 100.0)))
-    assert abs(column.min() - ends[0]) <= 1 and abs(column.max() - ends[1]) <= 1
-    assert pane.shown.low == -pane.shown.high, "zero stays in the middle"
-    mark = frame.palette.good if kind == 0 else frame.palette.bad
-    assert is_colour(image[pane.bottom - 2, frame.x(index)], mark)
-    said = rows_of(chart, chart._layers.of_pane(ERROR_PANE)[0], index)
-    assert formatting.format_percent(error, 3, signed=True) in said
-    assert ("inside 50 %", "inside 90 %", "outside 90 %")[kind] in said
-
-
-def test_numbers_are_of_what_is_in_view_and_say_of_how_many(show_chart: ShowChart, reader: RecordReader) -> None:
-    chart = show_chart(SERIES, width=1500)
-    strip = ErrorStripLayer()
-    chart.add_layer(strip)
-    chart.model.past.begin(reader, MINUTE_MS)
-    read_all(chart)
-    view = chart.model.past.view(SERIES, chart.frame.first, chart.frame.stop)
-    n = chart.frame.stop - chart.frame.first
-    assert len(view) == n
-    said = rows_of(chart, strip)
-    assert f"in view: n {n}" in said
-    assert f"mean |error| {np.abs(view.error).mean():.3f} %" in said
-    assert f"in 90 %: {view.past['inside_90'].sum()} of {n}" in said
-    counted = (view.past["hit"] >= 0).sum()
-    assert f"direction hit: {(view.past['hit'] == 1).sum()} of {counted}" in said
-    chart.go_to_oldest()
-    read_all(chart)
-    assert rows_of(chart, strip) != said
-
-
-@pytest.mark.parametrize("width", [240, 300, 420, 640, 900, 1500])
-@pytest.mark.parametrize("is_hovered", [False, True])
-def test_at_any_width_all_three_classes_are_explained_or_the_candle_is(
-    show_chart: ShowChart, reader: RecordReader, width: int, is_hovered: bool
-) -> None:
-    chart = show_chart(SERIES, width=width, height=600)
-    chart.add_layer(ErrorStripLayer())
-    chart.model.past.begin(reader, MINUTE_MS)
-    read_all(chart)
-    if is_hovered:
-        index = chart.frame.stop - 5
-        QTest.mouseMove(chart.viewport(), point_over(chart, index, SERIES[index].close))
-        settle(chart)
-    frame, pane, (box,) = chart.frame, chart.frame.pane(ERROR_PANE), chart.overlay.pane_readouts
-    squares = [span.colour for row in box.rows for span in row if span.text == "■"]
-    said = texts(box.rows)
-    if squares or not is_hovered:
-        assert squares == list(class_colours(frame.palette))
-        assert all(name in said for name in ("50 %", "90 %", "out"))
-    else:
-        assert "side" in said, "inside or outside, in words"
-    assert box.rect.right() < frame.layout.plot_right
-    assert box.rect.bottom() <= pane.inner_top, "over no bar"
-
-
-def test_groups_hold_means_and_shares(reader: RecordReader) -> None:
-    past = PastForecasts()
-    past.begin(reader, MINUTE_MS)
-    view = past.view(SERIES, 0, 400)
-    for _ in range(10):
-        while past.load_next():
-            pass
-        view = past.view(SERIES, 0, 400)
-    groups = grouped(view, 16)
-    assert len(groups.index) == 25
-    for number, centre in enumerate(groups.index):
-        chosen = (view.index // 16) == number
-        assert centre == number * 16 + 7.5
-        assert groups.mean_size[number] == pytest.approx(np.abs(view.error[chosen]).mean())
-        held = view.past["inside_90"][chosen].mean()
-        assert groups.shares[0, number] + groups.shares[1, number] == pytest.approx(held)
-    np.testing.assert_allclose(groups.shares.sum(axis=0), 1.0)
-
-
-def test_the_first_frame_of_a_strip_that_is_zoomed_out_is_scaled_to_its_groups(
-    show_chart: ShowChart, reader: RecordReader
-) -> None:
-    """No second one follows where nothing moves, as in a replay that is paused."""
-    chart = show_chart(SERIES, width=300)
-    chart.model.past.begin(reader, MINUTE_MS)
-    chart.zoom(0.01)
-    hindsight = HindsightLayer()
-    chart.add_layer(hindsight)
-    read_all(chart)
-    chart.remove_layer(hindsight)
-    settle(chart)
-    chart.add_layer(ErrorStripLayer())
-    settle(chart)
-    assert chart.frame.group > 1
-    shown = chart.frame.pane(ERROR_PANE).shown
-    chart.layers_changed()
-    settle(chart)
-    assert chart.frame.pane(ERROR_PANE).shown == shown
-
-
-def test_zoomed_out_the_strip_is_scaled_to_its_groups(show_chart: ShowChart, reader: RecordReader) -> None:
-    chart = show_chart(SERIES, width=300)
-    chart.add_layer(ErrorStripLayer())
-    chart.add_layer(HindsightLayer())
-    chart.model.past.begin(reader, MINUTE_MS)
-    chart.zoom(0.01)
-    read_all(chart)
-    read_all(chart)
-    frame = chart.frame
-    assert frame.group > 1
-    view = chart.model.past.view(SERIES, frame.first, frame.stop)
-    assert frame.pane(ERROR_PANE).shown.high < np.abs(view.error).max()
-    image = pixels(chart)
-    assert is_colour(image[: frame.layout.price_bottom], frame.palette.ghost_text).any(), "the median line is there"
 
 
 def test_at_another_interval_the_chart_says_so_and_shows_none(show_chart: ShowChart, reader: RecordReader) -> None:
@@ -266,12 +136,11 @@ def test_at_another_interval_the_chart_says_so_and_shows_none(show_chart: ShowCh
     coarser.extend(SERIES[index] for index in range(0, 400, 5))
     chart = show_chart(coarser)
     chart.model.past.begin(reader, MINUTE_MS)
-    layers = (HindsightLayer(), ErrorStripLayer())
-    for layer in layers:
-        chart.add_layer(layer)
+    layer = HindsightLayer()
+    chart.add_layer(layer)
     read_all(chart)
     assert not len(chart.model.past.view(coarser, 0, 80)) and not chart.model.past.is_waiting
-    assert rows_of(chart, layers[0]) == ""
+    assert rows_of(chart, layer) == ""
     frame = chart.frame
     corner = pixels(chart)[: frame.layout.price_top, frame.layout.plot_right // 2 : frame.layout.plot_right]
     assert is_colour(corner, frame.palette.raised).any(), "the note is in the upper right corner"
@@ -283,7 +152,6 @@ def test_at_another_interval_the_chart_says_so_and_shows_none(show_chart: ShowCh
 def test_the_mouse_repaints_no_closed_candle(show_chart: ShowChart, reader: RecordReader) -> None:
     chart = show_chart(SERIES)
     chart.add_layer(HindsightLayer())
-    chart.add_layer(ErrorStripLayer())
     chart.model.past.begin(reader, MINUTE_MS)
     read_all(chart)
     paints = chart.closed_paints
@@ -327,24 +195,3 @@ def test_the_tooltip_lies_over_nothing_that_the_mouse_is_on_and_beside_no_menu(
     assert not has_tooltip()
     menu.dismiss()
     assert has_tooltip()
-
-
-@pytest.mark.parametrize(
-    ("reach", "level", "decimals"), [(0.35, 0.2, 2), (1.0, 1.0, 2), (0.0034, 0.002, 3), (7.9, 5.0, 2), (0.0, 1.0, 2)]
-)
-def test_levels_are_round_and_inside(reach: float, level: float, decimals: int) -> None:
-    assert round_level(reach) == (pytest.approx(level), decimals)
-
-
-def test_with_nothing_in_view_the_strip_has_the_levels_of_a_strip_that_never_had_anything(
-    show_chart: ShowChart, reader: RecordReader
-) -> None:
-    chart, layer, fresh = show_chart(SERIES), ErrorStripLayer(), ErrorStripLayer()
-    chart.model.past.begin(reader, MINUTE_MS)
-    chart.add_layer(layer)
-    read_all(chart)
-    assert layer.extent(View(300, 400, 1), chart.model) is not None
-    assert layer.pane_scale != fresh.pane_scale
-    chart.model.past.begin(None, MINUTE_MS)
-    assert layer.extent(View(300, 400, 1), chart.model) is None
-    assert layer.pane_scale == fresh.pane_scale

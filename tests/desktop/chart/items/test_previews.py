@@ -9,13 +9,12 @@ from desktop.ui.colour_choice import MOST_PREVIEWS
 from desktop.ui.theme import Mode
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, random_series
-from tests.desktop.ui.test_theme import contrast
+from tests.support.contrast import contrast
 
 
 def test_the_forecast_s_label_has_a_place_below_whose_colour_is_which(show_chart: ShowChart) -> None:
     series = random_series(60)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
+    chart = show_chart(series, has_forecast=True)
     layer = PreviewLayer()
     chart.add_layer(layer)
     settle(chart)

@@ -17,8 +17,8 @@ from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.controllers.tools import send_move
+from tests.desktop.chart.paint_helpers import picture, screen
 from tests.desktop.chart.support import forming_after, random_series
-from tests.desktop.chart.test_painting import picture, screen
 
 SERIES = random_series(120)
 CLOSE = SERIES[-1].close

@@ -8,15 +8,15 @@ import pytest
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, ForecastMode
-from core.domain.regimes import MarketConditions, Regime, RegimeProbabilities
+from core.domain.regimes import Regime, RegimeProbabilities
 from desktop.chart.items.regimes import RegimeLayer, _shade
 from desktop.chart.labels.past import past_rows
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
 from desktop.ui.theme import build_palette
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.paint_helpers import picture, rgb_of
 from tests.desktop.chart.support import forecast_after, outcome_of, random_series, texts
-from tests.desktop.chart.test_painting import picture
 
 COUNT = 120
 KNOWN_FROM = 40
@@ -37,7 +37,7 @@ def probabilities(index: int) -> RegimeProbabilities:
 
 def apply_events(chart: ChartWidget) -> None:
     for index in range(KNOWN_FROM, COUNT):
-        time_ms, conditions = int(SERIES.open_time_ms[index]), MarketConditions(probabilities(index))
+        time_ms, conditions = int(SERIES.open_time_ms[index]), probabilities(index)
         chart.model.regimes.add(ForecastMade("run", time_ms, 0, 0, ForecastMode.LIVE, 1, None, 1.0, (), conditions))
     chart.layers_changed()
     settle(chart)
@@ -66,12 +66,12 @@ def test_each_column_has_the_shade_of_its_candle_and_what_is_not_known_has_none(
         edge, following = (frame.xs(np.array([index + half]))[0] for half in (-0.5, 0.5))
         colour = frame.palette.background if index < KNOWN_FROM else _shade(frame.palette, expected_kind(index))
         columns = shown[row - 3 : row + 60, max(edge, 0) : following]
-        share = (columns == (colour.rgb() & 0xFFFFFF)).mean()
+        share = (columns == rgb_of(colour)).mean()
         assert share > 0.5, f"candle {index}"
         checked += 1
     assert checked > 50
     ahead = shown[row, frame.x(COUNT) + 2 : frame.layout.plot_right]
-    kinds = [_shade(frame.palette, kind).rgb() & 0xFFFFFF for kind in range(6)]
+    kinds = [rgb_of(_shade(frame.palette, kind)) for kind in range(6)]
     assert not np.isin(ahead, kinds).any(), "nothing is known of what has not closed"
 
 
@@ -82,7 +82,7 @@ def test_candles_lie_over_it(show_chart: ShowChart) -> None:
     without, palette = picture(chart), chart.frame.palette
     apply_events(chart)
     with_shade = picture(chart)
-    candles = np.isin(without, [colour.rgb() & 0xFFFFFF for colour in (palette.up, palette.down)])
+    candles = np.isin(without, [rgb_of(colour) for colour in (palette.up, palette.down)])
     candles[: chart.frame.layout.price_top] = False
     assert candles.sum() > 500
     assert (with_shade[candles] == without[candles]).all()
@@ -96,7 +96,7 @@ def test_zoomed_out_groups_have_the_regime_of_their_mean(show_chart: ShowChart, 
     for index in range(len(long)):
         regime = Regime.CALM if index < 19_000 else Regime.VOLATILE
         shares = {each: 0.0 for each in Regime} | {regime: 1.0}
-        conditions = MarketConditions(RegimeProbabilities(*shares.values()))
+        conditions = RegimeProbabilities(*shares.values())
         time_ms = int(long.open_time_ms[index])
         chart.model.regimes.add(ForecastMade("run", time_ms, 0, 0, ForecastMode.LIVE, 1, None, 1.0, (), conditions))
     chart.add_layer(RegimeLayer())
@@ -104,7 +104,7 @@ def test_zoomed_out_groups_have_the_regime_of_their_mean(show_chart: ShowChart, 
     chart.zoom(factor)
     settle(chart)
     frame, shown = chart.frame, picture(chart)
-    kinds = [_shade(frame.palette, kind).rgb() & 0xFFFFFF for kind in (1, 5)]
+    kinds = [rgb_of(_shade(frame.palette, kind)) for kind in (1, 5)]
     boundary = frame.x(19_000)
     for kind, columns in ((0, slice(0, max(boundary - 4, 0))), (1, slice(max(boundary + 4, 0), frame.x(19_990)))):
         area = shown[frame.layout.price_bottom - 30 : frame.layout.price_bottom, columns]
@@ -135,7 +135,7 @@ def test_at_another_interval_there_is_no_shade(show_chart: ShowChart) -> None:
     chart.set_series(coarse, "5m", is_same_market=True)
     settle(chart)
     shown, palette = picture(chart), chart.frame.palette
-    assert not np.isin(shown, [_shade(palette, kind).rgb() & 0xFFFFFF for kind in range(6)]).any()
+    assert not np.isin(shown, [rgb_of(_shade(palette, kind)) for kind in range(6)]).any()
     assert not layer.rows(chart.frame, chart.model, 3)
 
 

@@ -15,28 +15,21 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QGraphicsItem
 
 from core.indicators.spec import IndicatorSpec
-from desktop.chart.items.study import StudyLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.panes.item import ChartItem, PaneBox
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import forecast_after, forming_after, random_series
-
-
-def pixels(image: QImage) -> NDArray[np.uint8]:
-    """Rows, columns, channels."""
-    image = image.convertToFormat(QImage.Format.Format_RGB32)
-    return np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4)[..., :3].copy()
+from tests.desktop.chart.paint_helpers import channels
+from tests.desktop.chart.support import random_series
 
 
 @pytest.fixture
 def chart(show_chart: ShowChart) -> ChartWidget:
     """With ghosts, a forming candle, an indicator over the candles and one below, and the mouse over it."""
     series = random_series(400)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
-    chart.set_forming(forming_after(series))
+    chart = show_chart(series, has_forecast=True, has_forming=True)
     for number, kind in enumerate(("sma", "rsi")):
-        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+        chart.add_layer(IndicatorLayer(IndicatorSpec.of(kind), number))
     QTest.mouseMove(chart.viewport(), QPoint(300, 200))
     settle(chart)
     return chart
@@ -55,7 +48,7 @@ def test_the_chart_is_a_pyqtgraph_view_of_pyqtgraph_items(chart: ChartWidget) ->
         "FormingCandleItem",
         "ForecastItem",
         "GridItem",
-        "StudyLayer",
+        "IndicatorLayer",
         "CrosshairItem",
     }
     assert names >= {"AxisLabelsItem", "LastPriceItem", "TextItem"}
@@ -72,7 +65,7 @@ def test_nothing_is_painted_but_by_items(chart: ChartWidget) -> None:
         painter = QPainter(image)
         chart.render(painter, QRectF(chart.rect()), chart.rect())
         painter.end()
-        return pixels(image)
+        return channels(image)
 
     assert picture().any()
     for item in painted(chart):
@@ -93,7 +86,7 @@ def test_an_exporter_of_pyqtgraph_draws_what_the_window_shows(chart: ChartWidget
     size = chart.viewport().size()
     exporter = ImageExporter(chart.scene())
     exporter.parameters()["width"] = size.width()
-    exported = pixels(exporter.export(toBytes=True))
-    shown = pixels(chart.viewport().grab().toImage())
+    exported = channels(exporter.export(toBytes=True))
+    shown = channels(chart.viewport().grab().toImage())
     assert exported.shape == shown.shape
     assert (exported != shown).any(axis=-1).mean() < 0.03

@@ -15,8 +15,8 @@ from desktop.chart.painting.text import Row, Span, box_size
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.paint_helpers import picture, rgb_of
 from tests.desktop.chart.support import candle, forecast_after, random_series, texts
-from tests.desktop.chart.test_painting import picture
 
 HOUR, FIVE_MINUTES = Interval.parse("1h"), Interval.parse("5m")
 LATE = "made 15 min into its first candle; a live one is due at "
@@ -35,7 +35,7 @@ def test_no_line_runs_through_the_word(show_chart: ShowChart) -> None:
     left, top = frame.layout.plot_right - size.width(), frame.layout.price_top - size.height()
     assert left < divider_x(frame, chart.model) and frame.y(20_500.0) < top < frame.y(19_500.0)
     pixels = picture(chart)[top : top + size.height(), left : frame.layout.plot_right]
-    ground = palette.background.rgb() & 0xFFFFFF
+    ground = rgb_of(palette.background)
     assert (pixels[0] == ground).all() and (pixels[-1] == ground).all()
     assert (pixels != ground).any()
 
@@ -43,14 +43,13 @@ def test_no_line_runs_through_the_word(show_chart: ShowChart) -> None:
 def test_half_a_word_is_never_left(show_chart: ShowChart) -> None:
     were_there = set()
     series = random_series(100)
-    chart = show_chart(series, width=300)
-    chart.set_forecast(forecast_after(series))
+    chart = show_chart(series, width=300, has_forecast=True)
     for height in range(40, 200, 10):
         chart.resize(300, height)
         settle(chart)
         frame, readout = chart.frame, chart.overlay.readout.rect
         top = frame.layout.price_top - box_size(((Span("f", frame.palette.text),),), frame.fonts).height()
-        ink = frame.palette.ghost_text.rgb() & 0xFFFFFF
+        ink = rgb_of(frame.palette.ghost_text)
         is_there = (picture(chart)[: frame.layout.price_top, : frame.layout.plot_right] == ink).any()
         were_there.add(bool(is_there))
         assert not is_there or readout.isEmpty() or readout.bottom() - 4 <= top
@@ -142,7 +141,7 @@ def test_a_note_hides_neither_the_word_nor_the_readout(show_chart: ShowChart, wi
     assert label is not None and note is not None
     assert not note.rect.intersects(label.rect) and not note.rect.intersects(chart.overlay.readout.rect)
     shown = picture(chart)
-    ink = chart.frame.palette.warning.rgb() & 0xFFFFFF
+    ink = rgb_of(chart.frame.palette.warning)
     assert (shown[label.rect.top() : label.rect.bottom(), label.rect.left() : label.rect.right()] == ink).any()
 
 

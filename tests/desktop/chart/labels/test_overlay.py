@@ -13,7 +13,7 @@ from desktop.chart.labels.overlay import Overlay
 from desktop.chart.panes.layer import LayerSet
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import forecast_after, forming_after, outcome_of, random_series
+from tests.desktop.chart.support import forming_after, outcome_of, random_series
 
 MOVES = (0.5, -3.0, 4.0, 0.1, 12.0, -15.0)
 
@@ -34,9 +34,7 @@ def test_after_each_tick_they_are_what_a_new_layout_gives(
     show_chart: ShowChart, clock: ManualClock, ahead: int
 ) -> None:
     series = random_series(400)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
-    chart.set_forming(forming_after(series))
+    chart = show_chart(series, has_forecast=True, has_forming=True)
     for index in range(300, 400):
         chart.model.past.add(outcome_of(series[index]))
     chart.set_live(True)
@@ -54,8 +52,7 @@ def test_after_each_tick_they_are_what_a_new_layout_gives(
 
 def test_a_tick_leaves_the_labels_of_a_closed_candle_and_of_the_forecast_as_they_are(show_chart: ShowChart) -> None:
     series = random_series(400)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
+    chart = show_chart(series, has_forecast=True)
     forming = forming_after(series)
     chart.set_forming(forming)
     settle(chart)

@@ -18,7 +18,7 @@ from core.indicators.spec import IndicatorSpec
 from core.market.known_holes import KnownHoles
 from core.settings.window import AppearanceSettings
 from desktop.chart.data.past_forecasts import PastForecast
-from desktop.chart.items.study import StudyLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.labels.last_price import Countdown
 from desktop.chart.labels.past import past_rows
 from desktop.chart.painting.text import box_size
@@ -27,6 +27,7 @@ from desktop.ui import formatting
 from desktop.ui.interface_size import set_font
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.paint_helpers import hover, hover_at
 from tests.desktop.chart.support import (
     MINUTE_MS,
     START_MS,
@@ -34,19 +35,11 @@ from tests.desktop.chart.support import (
     forecast_after,
     forming_after,
     outcome_of,
-    point_over,
     random_series,
     texts,
 )
 
 OVER_THE_CANDLES = ("sma", "ema", "bollinger", "vwap")
-
-
-def hover(chart: ChartWidget, index: int, price: float) -> None:
-    # Qt sends no event if an earlier test left the cursor at this place.
-    QTest.mouseMove(chart.viewport(), point_over(chart, index, price) + QPoint(1, 0))
-    QTest.mouseMove(chart.viewport(), point_over(chart, index, price))
-    settle(chart)
 
 
 def readout(chart: ChartWidget) -> str:
@@ -86,37 +79,31 @@ def test_the_first_candle_has_changed_since_its_open(show_chart: ShowChart) -> N
     assert "+10.00" not in readout(chart)
 
 
-def point(chart: ChartWidget, at: QPoint) -> None:
-    QTest.mouseMove(chart.viewport(), at + QPoint(1, 0))
-    QTest.mouseMove(chart.viewport(), at)
-    settle(chart)
-
-
 @pytest.mark.parametrize("width", [240, 420, 900, 1_400])
-@pytest.mark.parametrize("has_studies", [False, True])
+@pytest.mark.parametrize("has_indicators", [False, True])
 def test_the_readout_dodges_the_cursor_and_hides_no_candle(
-    show_chart: ShowChart, width: int, has_studies: bool
+    show_chart: ShowChart, width: int, has_indicators: bool
 ) -> None:
     chart = show_chart(random_series(400), width=width, height=700)
-    for number, kind in enumerate(OVER_THE_CANDLES if has_studies else ()):
-        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    for number, kind in enumerate(OVER_THE_CANDLES if has_indicators else ()):
+        chart.add_layer(IndicatorLayer(IndicatorSpec.of(kind), number))
     settle(chart)
     at_rest = chart.overlay.readout.rect
     for x in range(0, chart.frame.layout.plot_right, max(20, width // 20)):
         for y in (at_rest.top(), at_rest.center().y(), at_rest.bottom() + 4):
-            point(chart, QPoint(x, y))
+            hover_at(chart, QPoint(x, y))
             overlay, shown = chart.overlay, chart.overlay.readout.rect
             assert overlay.cross is not None and not shown.contains(QPoint(x, y))
             assert shown.bottom() < chart.frame.layout.price_top
             assert chart.frame.price_pane.rect.contains(shown) or (width < 900 and not overlay.readout.rows)
-    point(chart, QPoint(width // 2, 500))
+    hover_at(chart, QPoint(width // 2, 500))
     assert chart.overlay.readout.rect.topLeft() == at_rest.topLeft()
 
 
 def test_the_readout_goes_to_the_other_top_corner_with_all_it_says(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(400), width=1_400)
     at_rest = chart.overlay.readout.rect
-    point(chart, QPoint(60, 20))
+    hover_at(chart, QPoint(60, 20))
     frame, there = chart.frame, chart.overlay.readout
     assert there.rect.top() == at_rest.top() and frame.layout.plot_right - there.rect.right() < 10
     assert all(name in texts(there.rows) for name in ("BTC/USDT", "O ", "H ", "L ", "C ", "V ", "Range"))
@@ -127,13 +114,13 @@ def test_a_small_chart_reads_out_less_and_keeps_its_candles(show_chart: ShowChar
     series = random_series(400)
     chart = show_chart(series)
     for number, kind in enumerate(INDICATORS):
-        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+        chart.add_layer(IndicatorLayer(IndicatorSpec.of(kind), number))
     chart.set_forecast(forecast_after(series))
     chart.resize(*size)
     settle(chart)
     for index in (None, 380, 402):
         if index is not None:
-            point(chart, QPoint(round(chart.frame.x(index)), chart.frame.layout.price_bottom - 3))
+            hover_at(chart, QPoint(round(chart.frame.x(index)), chart.frame.layout.price_bottom - 3))
         frame, box = chart.frame, chart.overlay.readout
         assert box.rect.isEmpty() or frame.price_pane.rect.contains(box.rect)
         assert box.rect.bottom() <= frame.layout.price_bottom // 2
@@ -144,9 +131,9 @@ def test_what_a_small_chart_leaves_out_is_marked_and_the_close_stays(show_chart:
     series = random_series(400)
     chart = show_chart(series, width=300, height=200)
     assert formatting.format_price(series[-1].close, 2) in readout(chart)
-    chart.add_layer(StudyLayer(IndicatorSpec.of("rsi"), 0))
+    chart.add_layer(IndicatorLayer(IndicatorSpec.of("rsi"), 0))
     for number, kind in enumerate(OVER_THE_CANDLES):
-        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+        chart.add_layer(IndicatorLayer(IndicatorSpec.of(kind), number))
     chart.resize(300, 240)
     settle(chart)
     assert "…" in readout(chart) and "VWAP" not in readout(chart)
@@ -154,12 +141,6 @@ def test_what_a_small_chart_leaves_out_is_marked_and_the_close_stays(show_chart:
     chart.resize(1_200, 900)
     settle(chart)
     assert "…" not in readout(chart) and "VWAP" in readout(chart)
-
-
-def test_a_narrow_chart_wraps_the_readout(show_chart: ShowChart) -> None:
-    chart = show_chart(random_series(100), width=330, height=300)
-    assert len(chart.overlay.readout.rows) > 2
-    assert chart.overlay.readout.rect.right() < chart.frame.layout.plot_right
 
 
 def test_a_ghost_is_read_out_with_its_bands(show_chart: ShowChart) -> None:
@@ -349,9 +330,7 @@ def test_no_crosshair_beside_the_plot(show_chart: ShowChart) -> None:
 
 def test_the_countdown_runs_only_while_live(show_chart: ShowChart, clock: ManualClock) -> None:
     series = random_series(100)
-    chart = show_chart(series)
-    chart.set_forming(forming_after(series))
-    settle(chart)
+    chart = show_chart(series, has_forming=True)
     assert chart.overlay.last_price is not None and len(chart.overlay.last_price.rows) == 1
     clock.advance_ms(100 * MINUTE_MS + 15_000)
     chart.set_live(True)
@@ -376,8 +355,7 @@ def test_a_candle_of_long_ago_has_no_countdown(show_chart: ShowChart, clock: Man
 
 def test_the_countdown_ticks_without_new_prices(show_chart: ShowChart, clock: ManualClock) -> None:
     series = random_series(100)
-    chart = show_chart(series)
-    chart.set_forming(forming_after(series))
+    chart = show_chart(series, has_forming=True)
     clock.advance_ms(100 * MINUTE_MS + 900)
     chart.set_live(True)
     settle(chart)

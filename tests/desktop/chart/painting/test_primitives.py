@@ -7,7 +7,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from desktop.chart.painting.primitives import fill_rects, outline, rects_between
-from tests.desktop.chart.test_painting import pixels
+from tests.desktop.chart.paint_helpers import pixels
 
 SIDE = 24
 sizes = st.integers(1, SIDE)

@@ -11,13 +11,12 @@ from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.indicators.series import IndicatorSeries
 from core.indicators.spec import IndicatorSpec
-from desktop.chart.items.error_strip import ErrorStripLayer
-from desktop.chart.items.study import StudyLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.labels.axis_labels import value_marks
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import candle, forming_after, outcome_of, random_series
-from tests.desktop.chart.test_painting import picture
+from tests.desktop.chart.paint_helpers import picture, rgb_of
+from tests.desktop.chart.support import candle, forming_after, random_series
 
 OWN_PANES = ["rsi", "macd", "atr"]
 
@@ -29,21 +28,21 @@ def series_of(prices: list[float], reach: float = 0.0) -> CandleSeries:
     return series
 
 
-def with_study(show_chart: ShowChart, series: CandleSeries, kind: str) -> tuple[ChartWidget, StudyLayer]:
-    chart, layer = show_chart(series), StudyLayer(IndicatorSpec.of(kind), 0)
+def with_indicator(show_chart: ShowChart, series: CandleSeries, kind: str) -> tuple[ChartWidget, IndicatorLayer]:
+    chart, layer = show_chart(series), IndicatorLayer(IndicatorSpec.of(kind), 0)
     chart.add_layer(layer)
     settle(chart)
     return chart, layer
 
 
-def said(layer: StudyLayer, chart: ChartWidget) -> str:
+def said(layer: IndicatorLayer, chart: ChartWidget) -> str:
     return " ".join(span.text for row in layer.rows(chart.frame, chart.model, None) for span in row)
 
 
 @pytest.mark.parametrize("price", [64_200.1, 1.3e-8, 0.3, 1.1e9])
 def test_what_rounding_leaves_over_is_drawn_flat(show_chart: ShowChart, price: float) -> None:
     series = series_of([price] * 300)
-    chart, layer = with_study(show_chart, series, "macd")
+    chart, layer = with_indicator(show_chart, series, "macd")
     pane = chart.frame.pane(layer.pane)
     values = IndicatorSeries(layer.spec, series).values[:, -100:]
     assert np.ptp(pane.ys(values.ravel())) <= 1
@@ -51,11 +50,11 @@ def test_what_rounding_leaves_over_is_drawn_flat(show_chart: ShowChart, price: f
 
 
 def test_flat_values_neither_tremble_nor_change_their_colour(show_chart: ShowChart) -> None:
-    chart, layer = with_study(show_chart, series_of([64_200.1] * 300), "macd")
+    chart, layer = with_indicator(show_chart, series_of([64_200.1] * 300), "macd")
     pane = chart.frame.pane(layer.pane)
     pixels = picture(chart)[pane.inner_top : pane.inner_bottom, : chart.frame.x(chart.model.count - 1)]
-    assert not np.any(pixels == chart.frame.palette.volume_down.rgb() & 0xFFFFFF)
-    grid, ground = (colour.rgb() & 0xFFFFFF for colour in (chart.frame.palette.grid, chart.frame.palette.background))
+    assert not np.any(pixels == rgb_of(chart.frame.palette.volume_down))
+    grid, ground = (rgb_of(colour) for colour in (chart.frame.palette.grid, chart.frame.palette.background))
     marked = (pixels != grid) & (pixels != ground)
     assert 1 <= marked.any(axis=1).sum() <= 3
 
@@ -64,7 +63,7 @@ def test_flat_values_neither_tremble_nor_change_their_colour(show_chart: ShowCha
 def test_moves_of_a_single_tick_fill_the_pane(show_chart: ShowChart, tick: float) -> None:
     prices = [round(13_000 * tick + tick * (index // 40 % 2), 12) for index in range(300)]
     series = series_of(prices)
-    chart, layer = with_study(show_chart, series, "macd")
+    chart, layer = with_indicator(show_chart, series, "macd")
     pane = chart.frame.pane(layer.pane)
     values = IndicatorSeries(layer.spec, series).values[:, chart.frame.first : chart.frame.stop]
     assert np.ptp(pane.ys(values.ravel())) >= 0.8 * pane.height
@@ -73,10 +72,8 @@ def test_moves_of_a_single_tick_fill_the_pane(show_chart: ShowChart, tick: float
 @pytest.mark.parametrize("height", [120, 200, 320, 560, 1_000])
 def test_labels_of_levels_never_overlap(show_chart: ShowChart, height: int) -> None:
     series = random_series(300)
-    chart, layer = with_study(show_chart, series, "rsi")
-    chart.add_layer(ErrorStripLayer())
-    for index in range(200, 300):
-        chart.model.past.add(outcome_of(series[index]))
+    chart, layer = with_indicator(show_chart, series, "rsi")
+    chart.add_layer(IndicatorLayer(IndicatorSpec.of("macd"), 1))
     chart.resize(900, height)
     settle(chart)
     for pane in chart.frame.panes:
@@ -90,7 +87,7 @@ def test_labels_of_levels_never_overlap(show_chart: ShowChart, height: int) -> N
 def test_a_pane_without_a_value_has_no_scale_and_says_what_it_waits_for(show_chart: ShowChart, kind: str) -> None:
     needed = IndicatorSeries(IndicatorSpec.of(kind), random_series(100)).first_defined + 1
     series = random_series(needed - 1)
-    chart, layer = with_study(show_chart, series, kind)
+    chart, layer = with_indicator(show_chart, series, kind)
     pane = chart.frame.pane(layer.pane)
     assert not pane.has_scale and value_marks(chart.frame, pane) == []
     assert f"needs {needed} candles" in said(layer, chart)
@@ -108,22 +105,8 @@ def test_a_pane_without_a_value_has_no_scale_and_says_what_it_waits_for(show_cha
 
 def test_the_forming_candle_counts_among_those_that_are_needed(show_chart: ShowChart) -> None:
     series = random_series(19)
-    chart, layer = with_study(show_chart, series, "sma")
+    chart, layer = with_indicator(show_chart, series, "sma")
     assert "needs 20 candles" in said(layer, chart)
     chart.set_forming(forming_after(series))
     settle(chart)
     assert "needs" not in said(layer, chart) and "–" not in said(layer, chart)
-
-
-def test_a_strip_with_nothing_in_view_has_no_scale(show_chart: ShowChart) -> None:
-    series = random_series(2_000)
-    chart = show_chart(series)
-    chart.add_layer(ErrorStripLayer())
-    for index in range(1_950, 2_000):
-        chart.model.past.add(outcome_of(series[index]))
-    chart.layers_changed()
-    settle(chart)
-    assert chart.frame.panes[0].has_scale
-    chart.go_to_oldest()
-    settle(chart)
-    assert not chart.frame.panes[0].has_scale and value_marks(chart.frame, chart.frame.panes[0]) == []

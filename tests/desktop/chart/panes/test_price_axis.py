@@ -11,7 +11,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
-from desktop.chart.items.study import StudyLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.labels.axis_labels import Label, time_labels, time_marks, value_labels
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -86,7 +86,7 @@ def test_the_axis_gives_back_what_it_took(show_chart: ShowChart, way: str) -> No
 def test_the_axis_keeps_its_width_while_ticks_come(show_chart: ShowChart) -> None:
     series = random_series(300)
     chart = show_chart(series)
-    chart.add_layer(StudyLayer(IndicatorSpec.of("macd"), 0))
+    chart.add_layer(IndicatorLayer(IndicatorSpec.of("macd"), 0))
     series.add(candle(300, 200_000.0))
     chart.refresh()
     settle(chart)

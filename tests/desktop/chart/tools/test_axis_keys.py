@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.items.study import StudyLayer
+from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import random_series
@@ -26,8 +26,8 @@ def press(chart: ChartWidget, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> No
 
 def with_panes(show_chart: ShowChart) -> ChartWidget:
     chart = show_chart(random_series(300))
-    chart.add_layer(StudyLayer(IndicatorSpec.of("rsi"), 0, 0))
-    chart.add_layer(StudyLayer(IndicatorSpec.of("macd"), 1, 0))
+    chart.add_layer(IndicatorLayer(IndicatorSpec.of("rsi"), 0, 0))
+    chart.add_layer(IndicatorLayer(IndicatorSpec.of("macd"), 1, 0))
     settle(chart)
     return chart
 

@@ -60,9 +60,7 @@ def test_the_view_starts_at_the_newest_candle_with_room_for_the_ghosts(show_char
 
 def test_room_for_the_ghosts_survives_new_candles(show_chart: ShowChart) -> None:
     series = random_series(300)
-    chart = show_chart(series)
-    chart.set_forecast(forecast_after(series))
-    settle(chart)
+    chart = show_chart(series, has_forecast=True)
     room = chart.scale.right - len(series)
     for index in range(300, 320):
         series.add(candle(index, 20_000.0))
@@ -105,19 +103,6 @@ def test_a_jittery_click_does_not_pan(show_chart: ShowChart) -> None:
     right = chart.scale.right
     drag(chart, QPoint(300, 200), 2)
     assert chart.scale.right == right
-
-
-def test_new_candles_do_not_move_the_view_when_the_newest_is_out_of_it(show_chart: ShowChart) -> None:
-    series = random_series(2_000)
-    chart = show_chart(series)
-    press(chart, Qt.Key.Key_Home)
-    right = chart.scale.right
-    for index in range(2_000, 2_010):
-        series.add(candle(index, 20_000.0))
-        chart.refresh()
-        settle(chart)
-    assert chart.scale.right == right
-    assert not newest_button(chart).isHidden()
 
 
 def test_new_candles_do_not_move_the_view_during_a_drag(show_chart: ShowChart) -> None:
@@ -204,13 +189,6 @@ def test_the_button_goes_to_the_newest_candle_and_hides(show_chart: ShowChart) -
     settle(chart)
     assert chart.scale.is_newest_in_view
     assert button.isHidden()
-
-
-def test_some_candles_always_stay_visible(show_chart: ShowChart) -> None:
-    chart = show_chart(random_series(50))
-    for by in (5_000, -9_000):
-        drag(chart, QPoint(400, 200), by)
-        assert chart.frame.stop - chart.frame.first >= 3
 
 
 def test_another_series_starts_a_new_view(show_chart: ShowChart) -> None:

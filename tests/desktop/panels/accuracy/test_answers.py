@@ -150,7 +150,7 @@ def test_after_the_end_of_a_file_open_answers_are_not_called_early(qtbot: QtBot,
     state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
     summary, online = run(EARLY, EARLY, ForecastGroup.REPLAYED), scenario.online_gain(gain=EARLY)
     state.apply(scenario.status(TrainerState.CATCHING_UP, accuracy=summary, online=online))
-    state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
 
     def words() -> str:
         for each in (bar, panel):
@@ -174,5 +174,5 @@ def test_after_the_end_of_a_file_open_answers_are_not_called_early(qtbot: QtBot,
     assert "ended" not in words(), "the last candle is being learned from"
     state.apply(scenario.status(accuracy=summary, online=online, position_ms=candles[-1].open_time_ms))
     assert words().count("undecided until more candles arrive") == 7
-    state.apply(FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0))
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0))
     assert "ended" not in words()

@@ -20,7 +20,6 @@ from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Reques
 from core.evaluation.judged_scores import JudgedScores
 from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.paths import FEWEST_TEMPLATES
-from core.settings.paper import PaperSettings
 from core.settings.tree import ModelSettings, Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -33,7 +32,6 @@ from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.accuracy.pages import HorizonsPage, SkillPage
 from desktop.panels.accuracy.panel import AccuracyPanel
-from desktop.panels.accuracy.paper import PaperPage
 from desktop.panels.accuracy.plots import ErrorsPage
 from desktop.services.record_watch import AccuracyWatch
 from desktop.state.run_state import RunState
@@ -46,9 +44,8 @@ from tests.core.evaluation.rigs import scored as made_up
 from tests.core.training import rigs
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
-from tests.desktop.window.test_pictures import cut_texts, keep_picture
+from tests.desktop.window.pictures import cut_texts, keep_picture
 from tests.support.candles import MARKET, random_walk
-from tests.support.cut_numbers import cut_numbers
 from tests.support.synthetic_run import SyntheticRun, correct_newest
 
 HORIZONS = 3
@@ -112,7 +109,7 @@ def watched(run: Scored, state: RunState, theme: Theme, qtbot: QtBot, size: tupl
     store = settings_store()
     watch = AccuracyWatch(state, DataFolder(run.root).database, store)
     panel.wanted.connect(watch.want)
-    state.begin(run.run_id, 60_000)
+    scenario.watch(state, run.run_id, run.status.markets[0].member.market)
     state.apply(run.status)
     try:
         yield Dock(panel, state, watch, panel.details, store)
@@ -193,7 +190,7 @@ def test_scores_older_than_a_field_say_so(theme: Theme, qtbot: QtBot) -> None:
     qtbot.addWidget(page)
     page.resize(368, 640)
     page.show()
-    page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), found), None)
+    page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), found))
     QApplication.processEvents()
     keep_picture(page, "accuracy-not-stored")
     for labels in page.also_drawn.values():
@@ -236,20 +233,11 @@ def choose(qtbot: QtBot, box: QComboBox, text: str) -> None:
     raise AssertionError(f"there is no {text} to choose")
 
 
-def test_the_horizon_is_chosen_with_the_keyboard(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Errors")
-    choose(qtbot, dock.details.horizon, "3 candles ahead")
-    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3)
-    page = dock.page("Errors")
-    assert isinstance(page, ErrorsPage)
-    qtbot.waitUntil(lambda: "3 candles ahead" in page.errors.title.text())
-
-
 def test_the_weights_of_the_chosen_horizon_add_up_and_each_expert_has_its_loss(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Experts")
     page = dock.page("Experts")
     assert isinstance(page, ExpertsPage)
-    assert [name for name, _ in page.weights.rows] == list(dock.state.status.shares.experts)  # type: ignore[union-attr]
+    assert [name for name, _ in page.weights.rows] == list(dock.state.market_status.shares.experts)  # type: ignore[union-attr]
     for column in range(6):
         shares = [cells[column].share for _, cells in page.weights.rows if cells[column].share is not None]
         assert sum(shares) == pytest.approx(1.0, abs=0.05)
@@ -279,7 +267,7 @@ def bands_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group:
     judged = assess(every(filled(made_up(900))), origins(900), Request(8, group))
     page = BandsPage(theme)
     shown_panel(qtbot, page, 360, 640)
-    page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged, touched=touched), None)
+    page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged, touched=touched))
     QApplication.processEvents()
     return page
 
@@ -316,7 +304,7 @@ def test_a_tenth_with_few_cases_has_no_point(qtbot: QtBot, theme: Theme) -> None
     [
         (None, "Being computed"),
         (assess_touches(touches(29), 8), "29 of 30 candles"),
-        (assess_touches(touches(40), 8), "no tenth of the chance has 200 cases"),
+        (assess_touches(touches(40), 8), "no tenth has 200 cases"),
     ],
     ids=["not yet", "few forecasts", "few cases"],
 )
@@ -358,18 +346,6 @@ def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, 
             assert cut_texts(dock.panel) == []
             bars = dock.panel.findChildren(QScrollBar)
             assert not [bar for bar in bars if bar.isVisible() and bar.orientation() == Qt.Orientation.Horizontal]
-
-
-def test_no_number_is_cut_on_any_tab_of_a_dock_that_is_made_wider(
-    run: Scored, state: RunState, theme: Theme, qtbot: QtBot
-) -> None:
-    with watched(run, state, theme, qtbot, (400, 420)) as dock:
-        for name in PAGES:
-            open_tab(qtbot, dock, name)
-            for width in (220, 280, 340, 400, 560, 900):
-                dock.panel.resize(width, 420)
-                QApplication.processEvents()
-                assert cut_numbers(dock.panel) == [], f"{name} at {width}"
 
 
 def room_for_text(box: QComboBox) -> int:
@@ -432,10 +408,10 @@ def test_regimes_can_be_selected_only_if_the_scores_have_them(dock: Dock, qtbot:
     asked: list[Request] = []
     dock.panel.wanted.disconnect(dock.watch.want)
     dock.panel.wanted.connect(asked.append)
-    dock.state.take_accuracy(replace(found, groups=(OVERALL,)))
+    dock.state.set_accuracy(replace(found, groups=(OVERALL,)))
     qtbot.waitUntil(lambda: not dock.panel.is_stale)
     assert not dock.details.group.isVisible()
-    dock.state.take_accuracy(replace(found, groups=(OVERALL, "calm", "volatile")))
+    dock.state.set_accuracy(replace(found, groups=(OVERALL, "calm", "volatile")))
     qtbot.waitUntil(dock.details.group.isVisible)
     choose(qtbot, dock.details.group, "Volatile")
     assert asked[-1] == Request(1, "volatile")
@@ -443,7 +419,7 @@ def test_regimes_can_be_selected_only_if_the_scores_have_them(dock: Dock, qtbot:
 
 def test_a_run_without_scores_has_no_tabs_and_an_empty_message(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Experts")
-    dock.state.begin("another run", 60_000)
+    scenario.watch(dock.state, "another run")
     qtbot.waitUntil(lambda: not dock.panel.tabs.isVisible())
     assert not dock.details.isVisible() and dock.state.accuracy is None
     texts = [label.text() for label in dock.panel.findChildren(QLabel) if label.isVisible()]
@@ -465,24 +441,9 @@ def test_a_selected_regime_is_evaluated_separately_on_all_pages(dock: Dock, qtbo
 def test_lost_details_say_why(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Skill")
     dock.panel.wanted.disconnect(dock.watch.want)
-    dock.state.accuracy_unknown("The database is locked by another program. Close that program, then try again.")
+    dock.state.set_accuracy_trouble("The database is locked by another program. Close that program, then try again.")
     qtbot.waitUntil(lambda: any("locked by another program" in text for text in shown_texts(dock)))
     assert not dock.details.horizon.isVisible()
-
-
-def test_the_paper_score_follows_the_costs_and_needs_no_choice(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Paper")
-    page = dock.page("Paper")
-    assert isinstance(page, PaperPage) and dock.state.accuracy is not None
-    assert not dock.details.horizon.isVisible() and not dock.details.group.isVisible()
-    assert page.headline.text().startswith(f"No break-even cost yet: n = {JUDGED}"), "a proof takes more candles"
-    assert page.numbers.values["Assumed cost"].text() == "5.0 bp"
-    free = PaperSettings(fee_bp=0.0, spread_bp=0.0, slippage_bp=0.0)
-    dock.settings.change(replace(dock.settings.current, paper=free))
-    qtbot.waitUntil(lambda: page.numbers.values["Assumed cost"].text() == "0.0 bp")
-    assert page.numbers.values["Candles"].text() == str(JUDGED)
-    open_tab(qtbot, dock, "Skill")
-    assert dock.details.horizon.isVisible()
 
 
 def test_a_missing_run_is_reported_and_the_thread_continues(
@@ -490,7 +451,7 @@ def test_a_missing_run_is_reported_and_the_thread_continues(
 ) -> None:
     open_database(DataFolder(run.root).database, readonly=True).close()
     watch = AccuracyWatch(state, tmp_path / "none.sqlite3", settings_store())
-    state.begin("no such run")
+    scenario.watch(state, "no such run")
     with qtbot.waitSignal(state.accuracy_changed):
         watch.want(Request())
     assert state.accuracy is None and "no database" in str(state.accuracy_trouble)
@@ -505,7 +466,7 @@ def test_new_scores_and_corrections_are_read(tmp_path: Path, state: RunState, qt
     rigs.feed(session, candles[:40])
     watch = AccuracyWatch(state, DataFolder(root).database, settings_store())
     watch._pause.setInterval(0)
-    state.begin(session.status().run_id, 60_000)
+    scenario.watch(state, session.status().run_id, rigs.MARKET)
     watch.want(Request())
     qtbot.waitUntil(lambda: is_known(state))
     assert state.accuracy is not None and state.accuracy.chosen.n == 39

@@ -3,11 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.domain.candle import Market
 from core.domain.events import Estimate, ExpertShares, FirstForecast, ForecastGroup
 from core.market.feeds.base import FeedState, FeedStatus, MissingCandles
 from desktop.panels.accuracy.panel import AccuracyPanel
@@ -53,7 +53,7 @@ def test_all_tabs_are_in_view_in_the_dock_of_the_smallest_window(panel: Accuracy
     panel.resize(376, 300)
     panel.refresh()
     tabs = panel.tabs
-    assert tabs.count() == 7 and tabs.width() <= 360
+    assert tabs.count() == 6 and tabs.width() <= 360
     assert tabs.tabRect(tabs.count() - 1).right() < tabs.width()
     titles = [tabs.fontMetrics().horizontalAdvance(tabs.tabText(place)) for place in range(tabs.count())]
     assert all(tabs.tabRect(place).width() > width + 8 for place, width in enumerate(titles)), "none is cut"
@@ -77,6 +77,7 @@ def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
         "–  No proven gain from the model yet (next close: 36 % simple rules)",
         "✓  Learning helps: +0.8 % (0.2 to 1.4)",
     ]
+    assert not panel.apart.isVisible(), "no scores are kept apart"
     assert row(panel, "Direction") == ["Direction", "52.3 %", "49.1 to 55.5", "50 %", "948"]
     assert row(panel, "Candle accuracy") == ["Candle accuracy", "43.7 %", "42.1 to 45.3", "41.9 %", "1,000"]
     assert row(panel, "90 % band") == ["90 % band", "89.3 %", "87.2 to 91.1", "90 %", "1,000"]
@@ -108,7 +109,7 @@ def test_the_last_line_names_the_market_where_the_model_has_several(panel: Accur
     state.apply(scenario.status())
     panel.refresh()
     before = panel._footer.text()
-    state.begin(scenario.RUN, 60_000, market=Market("binance", "BTC/USDT", scenario.MINUTE))
+    scenario.watch(state)
     state.apply(scenario.ready_of_three())
     state.apply(scenario.status())
     panel.refresh()
@@ -121,7 +122,7 @@ def test_ghosts_of_the_simple_rules_have_no_share_of_the_model(panel: AccuracyPa
     state.apply(scenario.status(accuracy=scenario.accuracy(model_weight=0.11)))
     panel.refresh()
     assert panel._footer.text().endswith("· next close: 11 % model")
-    state.apply(FirstForecast(replace(scenario.forecast(candles), is_by_simple_rules=True)))
+    state.apply(FirstForecast(replace(scenario.forecast(candles), is_by_simple_rules=True), scenario.MARKET))
     assert panel.is_stale
     panel.refresh()
     assert panel._footer.text().endswith("· next close: simple rules only")
@@ -161,14 +162,15 @@ def test_the_definition_of_each_term_is_in_its_tooltip(panel: AccuracyPanel, sta
 def test_a_live_run_without_live_scores_says_when_they_start_and_where_others_are(
     panel: AccuracyPanel, state: RunState
 ) -> None:
-    state.begin(scenario.RUN, interval_ms=60_000)
+    scenario.watch(state)
     state.apply(scenario.just_caught_up(live=12))
     panel.refresh()
     shown = " ".join(words(panel))
     assert "821 caught-up candles are scored separately" in shown
     assert "after 30 candles (12 so far)" in shown and "about 18 min" in shown
-    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
-    state.apply(FeedStatus(FeedState.RECONNECTING, "Binance cannot be reached.", scenario.NOW_MS))
+    state.markets.on_feed_event(
+        state.market, FeedStatus(FeedState.RECONNECTING, "Binance cannot be reached.", scenario.NOW_MS)
+    )
     panel.refresh()
     shown = " ".join(words(panel))
     assert "after 30 candles (12 so far)" in shown and "about 18 min" not in shown
@@ -176,8 +178,7 @@ def test_a_live_run_without_live_scores_says_when_they_start_and_where_others_ar
 
 def test_in_a_thin_market_the_first_numbers_take_as_long_as_its_candles(panel: AccuracyPanel, state: RunState) -> None:
     candles = scenario.market()[:99]
-    state.begin(scenario.RUN, interval_ms=60_000)
-    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
+    scenario.watch(state)
     state.feed_record.add_closed(candles)
     state.apply(scenario.just_caught_up(live=12))
     panel.refresh()
@@ -232,12 +233,6 @@ def test_scores_on_learned_candles_are_labelled_and_counted_separately(
 )
 def test_no_end_of_an_interval_is_rounded_to_zero(low: float, high: float, shown: str) -> None:
     assert span(Estimate(0.5 * (low + high), low, high, 1_000), 1) == shown
-
-
-def test_without_separate_scores_there_is_no_switch(panel: AccuracyPanel, state: RunState) -> None:
-    state.apply(scenario.status())
-    panel.refresh()
-    assert not panel.apart.isVisible()
 
 
 def test_the_switch_disappears_with_the_former_runs_scores(panel: AccuracyPanel, state: RunState) -> None:
@@ -305,7 +300,7 @@ def test_tooltips_are_broken_into_lines(panel: AccuracyPanel, state: RunState) -
     state.apply(scenario.status())
     panel.refresh()
     for widget in panel.findChildren(QWidget):
-        assert len(widget.toolTip()) < 80 or Qt.mightBeRichText(widget.toolTip()), widget.toolTip()
+        assert len(widget.toolTip()) < 80 or QtGui.Qt.mightBeRichText(widget.toolTip()), widget.toolTip()
 
 
 def test_a_run_without_a_reference_model_has_no_learning_row(panel: AccuracyPanel, state: RunState) -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -74,7 +73,9 @@ def test_ages_grow_without_events(panel: FeedPanel, state: RunState, clock: Manu
 def test_a_wait_is_counted_down_while_visible(panel: FeedPanel, state: RunState, clock: ManualClock) -> None:
     feed_scenario.connected(state)
     at_ms = clock.now_ms()
-    state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, at_ms, retry_at_ms=at_ms + 4_000))
+    state.markets.on_feed_event(
+        state.market, FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, at_ms, retry_at_ms=at_ms + 4_000)
+    )
     panel.refresh()
     shown = [panel.sentence.text()]
     for _ in range(4):
@@ -90,7 +91,9 @@ def test_in_an_outage_each_message_increases_the_number_of_tries(panel: FeedPane
     state.feed_record.add_report(feed_scenario.vitals(reconnects=0))
     shown = []
     for _ in range(3):
-        state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, scenario.NOW_MS))
+        state.markets.on_feed_event(
+            state.market, FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, scenario.NOW_MS)
+        )
         panel.refresh()
         shown.append(values(panel)["Reconnect attempts"])
     assert shown == ["0", "1", "2"], "the first try follows the report of the outage"
@@ -108,7 +111,9 @@ def test_events_are_listed_newest_first_with_gaps_and_corrections(panel: FeedPan
 @pytest.mark.parametrize("width", [660, 880, 1400])
 def test_visible_messages_are_not_cut(panel: FeedPanel, state: RunState, width: int) -> None:
     for number in range(60):
-        state.apply(FeedStatus(FeedState.RECONNECTING, f"{feed_scenario.CANNOT_REACH} {number}", scenario.NOW_MS))
+        state.markets.on_feed_event(
+            state.market, FeedStatus(FeedState.RECONNECTING, f"{feed_scenario.CANNOT_REACH} {number}", scenario.NOW_MS)
+        )
     panel.refresh()
     panel.resize(width, 260)
     table = panel.changes_table
@@ -123,7 +128,9 @@ def test_a_new_line_keeps_the_selection(panel: FeedPanel, state: RunState) -> No
     feed_scenario.connected(state)
     panel.refresh()
     panel.changes_table.selectRow(1)
-    state.apply(FeedStatus(FeedState.RECONNECTING, "The connection was cut.", scenario.NOW_MS))
+    state.markets.on_feed_event(
+        state.market, FeedStatus(FeedState.RECONNECTING, "The connection was cut.", scenario.NOW_MS)
+    )
     panel.refresh()
     (index,) = panel.changes_table.selectionModel().selectedRows()
     assert index.row() == 2 and "Fetching" in panel.changes.index(index.row(), 1).data()
@@ -152,10 +159,7 @@ def test_a_flood_of_rejected_messages_does_not_slow_the_panel(panel: FeedPanel, 
     assert panel.rejected.rowCount() == 100 and values(panel)["Messages rejected"] == "5,000"
 
 
-@pytest.mark.parametrize("key", [Qt.Key.Key_Space])
-def test_a_refused_feed_offers_the_next_venue_and_a_retry(
-    qtbot: QtBot, panel: FeedPanel, state: RunState, key: Qt.Key
-) -> None:
+def test_a_refused_feed_offers_the_next_venue_and_a_retry(qtbot: QtBot, panel: FeedPanel, state: RunState) -> None:
     feed_scenario.refused(state)
     panel.refresh()
     assert panel.use_next.text() == "Use Kraken" and panel.try_again.isVisible()
@@ -163,7 +167,7 @@ def test_a_refused_feed_offers_the_next_venue_and_a_retry(
         qtbot.mouseClick(panel.use_next, Qt.MouseButton.LeftButton)
     assert asked.args == ["kraken"]
     with qtbot.waitSignal(panel.try_again_requested):
-        qtbot.keyClick(panel.try_again, key)
+        qtbot.keyClick(panel.try_again, Qt.Key.Key_Space)
 
 
 def test_without_another_venue_in_the_order_none_is_offered(panel: FeedPanel, state: RunState) -> None:
@@ -171,19 +175,6 @@ def test_without_another_venue_in_the_order_none_is_offered(panel: FeedPanel, st
     state.feed_record.asked = replace(MarketSettings(), fallback_venues=("binance",))
     panel.refresh()
     assert panel.try_again.isVisible() and not panel.use_next.isVisible()
-
-
-def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: FeedPanel, state: RunState) -> None:
-    feed_scenario.refused(state)
-    panel.refresh()
-    with qtbot.waitActive(panel):
-        panel.activateWindow()
-    panel.use_next.setFocus()
-    reached = set()
-    for _ in range(12):
-        reached.add(QGuiApplication.focusObject())
-        QTest.keyClick(panel, Qt.Key.Key_Tab)
-    assert {panel.use_next, panel.try_again, panel.lists.tabBar(), panel.changes_table} <= reached
 
 
 def test_a_small_dock_uses_tabs(panel: FeedPanel, state: RunState) -> None:
@@ -207,7 +198,10 @@ def test_a_small_dock_uses_tabs(panel: FeedPanel, state: RunState) -> None:
 @pytest.mark.parametrize("width", [720, 780, 870, 1200])
 def test_no_number_needs_scrolling_beside_the_lists(panel: FeedPanel, state: RunState, width: int) -> None:
     feed_scenario.eventful(state)
-    state.apply(FeedStatus(FeedState.RECONNECTING, f"{feed_scenario.CANNOT_REACH} {'And on. ' * 6}", scenario.NOW_MS))
+    state.markets.on_feed_event(
+        state.market,
+        FeedStatus(FeedState.RECONNECTING, f"{feed_scenario.CANNOT_REACH} {'And on. ' * 6}", scenario.NOW_MS),
+    )
     panel.resize(width, 185)
     panel.refresh()
     QApplication.processEvents()  # a layout of layouts

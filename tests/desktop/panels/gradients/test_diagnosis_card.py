@@ -10,7 +10,7 @@ from core.domain.diagnosis import Disease, DivergenceRecovery, SettingChange
 from core.settings.tree import GradientSettings, Settings
 from core.training.doctor.doctor import GradientDoctor
 from core.training.online.health import GradientHealth
-from desktop.dialogs.setting_words import with_change
+from desktop.dialogs.setting_texts import with_change
 from desktop.panels.gradients.diagnosis_card import _ICONS, DiagnosisCard
 from desktop.ui.icons import icon
 from desktop.ui.theme import Theme

@@ -91,7 +91,7 @@ def test_after_a_restore_the_numbers_belong_to_the_restored_weights(state: RunSt
 
 def test_a_restore_is_remembered_after_a_restart(state: RunState, panel: GradientsPanel) -> None:
     steps = list(scenario.steps(300))
-    state.begin(scenario.RUN)
+    scenario.watch(state)
     state.add_steps(steps)
     state.add_incidents([restored_at(steps[279].at_ms)])
     panel.refresh()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.evaluation.leaderboard import Leaderboard, Ranking
-from core.storage.evidence import COMBINATION
+from core.storage.evidence_blocks import COMBINATION
 from core.storage.folder import DataFolder
 from desktop.panels.leaderboard.panel import LeaderboardPanel
 from desktop.panels.leaderboard.table import BY_IMPORTANCE, Column
@@ -42,7 +42,7 @@ def panel(qtbot: QtBot, state: RunState, theme: Theme) -> LeaderboardPanel:
 
 
 def take(state: RunState, board: Leaderboard, request: LeaderboardRequest | None = None) -> None:
-    state.leaderboard.take(FoundLeaderboard((state.run_id or "",), request or LeaderboardRequest(), board))
+    state.leaderboard.set_found(FoundLeaderboard((state.run_id or "",), request or LeaderboardRequest(), board))
 
 
 def cell(panel: LeaderboardPanel, name: str, column: Column) -> str:
@@ -142,7 +142,7 @@ def test_a_tick_that_is_disabled_says_why(panel: LeaderboardPanel, state: RunSta
     place = index(panel, "GARCH", Column.GHOSTS)
     described = place.data(Qt.ItemDataRole.AccessibleDescriptionRole)  # type: ignore[attr-defined]
     assert described == reasons["GARCH"] in str(place.data(Qt.ItemDataRole.ToolTipRole))  # type: ignore[attr-defined]
-    state.begin("another", 60_000)
+    scenario.watch(state, "another")
     assert "no forecast" in panel._why_not("model")
     panel._ticked = ("reference", "HAR", "GARCH", "repeat last")
     assert len(panel._ticked) == MOST_PREVIEWS and str(MOST_PREVIEWS) in panel._why_not("model")
@@ -195,7 +195,6 @@ def test_another_ranking_or_all_markets_are_asked_for(panel: LeaderboardPanel, s
     wanted: list[LeaderboardRequest] = []
     panel.wanted.connect(wanted.append)
     assert not panel.scope.isVisible()
-    state.begin(None, 60_000, market=scenario.ready_of_three().members[0].market)
     state.apply(scenario.ready_of_three())
     take(state, scenario.leaderboard())
     panel.refresh()
@@ -214,7 +213,7 @@ def test_without_rows_it_says_why(qtbot: QtBot, state: RunState, theme: Theme) -
     state.apply(scenario.status())
     panel.refresh()
     assert "Reading" in panel._empty.text()
-    state.leaderboard.fail("The database is locked.")
+    state.leaderboard.set_trouble("The database is locked.")
     panel.refresh()
     assert "locked" in panel._empty.text()
     take(state, Leaderboard(Ranking.BOTH, ()))
@@ -228,7 +227,7 @@ def test_blocks_are_read_on_another_thread_while_the_dock_is_looked_at(
     run = SyntheticRun(tmp_path)
     run.write(random_walk(130, seed=5))
     run.close()
-    state.begin(run.run_id, MARKET.interval.duration_ms, market=MARKET)
+    scenario.watch(state, run.run_id, MARKET)
     watch = LeaderboardWatch(state, DataFolder(tmp_path).database)
     panel = LeaderboardPanel(state, theme)
     panel.wanted.connect(watch.want)
@@ -241,14 +240,14 @@ def test_blocks_are_read_on_another_thread_while_the_dock_is_looked_at(
     assert panel.model.rows[0].row.since_ms == random_walk(2, seed=5)[1].open_time_ms
     stale = state.leaderboard.found
     assert stale is not None
-    state.begin("another", MARKET.interval.duration_ms, market=MARKET)
-    state.leaderboard.take(stale)
+    scenario.watch(state, "another", MARKET)
+    state.leaderboard.set_found(stale)
     assert state.leaderboard.found is None, "it is of another market"
     watch.close()
 
 
 def test_why_the_database_cannot_be_read_is_kept(qtbot: QtBot, state: RunState, tmp_path: Path) -> None:
-    state.begin("run", 60_000)
+    scenario.watch(state, "run")
     watch = LeaderboardWatch(state, tmp_path / "none.sqlite3")
     with qtbot.waitSignal(state.leaderboard.changed, timeout=10_000):
         watch.want(LeaderboardRequest())

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Interval, Market
 from core.domain.events import Estimate
-from core.market.feeds.tickers import DayOfPrices, Quote
+from core.market.feeds.tickers import Quote
 from desktop.panels.accuracy.words import value_of
 from desktop.panels.markets.model import SORTABLE, Column, arranged
 from desktop.panels.markets.row import Row
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import QuoteState, Standing
-from tests.desktop import watch_scenario
+from tests.desktop import scenario, watch_scenario
 
 ESTIMATES = st.builds(
     lambda middle, width: Estimate(middle, None if width is None else middle - width, middle + (width or 0.0), 900),
@@ -22,9 +22,9 @@ ESTIMATES = st.builds(
     st.sampled_from([None, 0.05]),
 )
 QUOTES = st.builds(
-    lambda last, begin: Quote(last, 0, None if begin is None else DayOfPrices((begin, last), begin)),
+    lambda last, change: Quote(last, 0, change),
     st.sampled_from([1.0, 2.0, 3.0]),
-    st.sampled_from([None, 1.0, 2.0]),
+    st.sampled_from([None, -0.5, 0.0, 1.0]),
 )
 
 
@@ -35,8 +35,10 @@ def rows_of_markets(draw: st.DrawFn) -> list[Row]:
     for name in names:
         market = Market(draw(st.sampled_from(["binance", "kraken"])), name, Interval.parse("1m"))
         skill, quote = draw(st.none() | ESTIMATES), draw(st.none() | QUOTES)
-        accuracy = None if skill is None else watch_scenario.accuracy(skill, draw(ESTIMATES))
-        known = MarketRow(market, is_learned=draw(st.booleans()), accuracy=accuracy)
+        status = None
+        if skill is not None:
+            status = scenario.market_status(market, accuracy=watch_scenario.accuracy(skill, draw(ESTIMATES)))
+        known = MarketRow(market, is_learned=draw(st.booleans()), status=status)
         rows.append(Row(known, Standing(draw(st.sampled_from(QuoteState)), quote), None))
     return rows
 

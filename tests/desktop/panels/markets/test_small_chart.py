@@ -7,8 +7,9 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from core.domain.candle import Candle
+from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.markets.row import Row
-from desktop.panels.markets.small_chart import SmallCharts, ghosts_ahead, paint, spark
+from desktop.panels.markets.small_chart import SmallCharts, ghosts_ahead, paint
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import QuoteState, Standing
 from desktop.ui.theme import Palette, Theme
@@ -19,7 +20,7 @@ MINUTE_MS = scenario.MINUTE.duration_ms
 CANDLES = watch_scenario.candles_of(1)
 CLOSED, FORMING = CANDLES[:-1], CANDLES[-1]
 FORECAST = scenario.forecast(CLOSED)
-KNOWN = MarketRow(watch_scenario.SIMULATED[0], candles=tuple(CLOSED), forming=FORMING, forecast=FORECAST)
+KNOWN = MarketRow(watch_scenario.SIMULATED[0], candles=tuple(CLOSED), forming=FORMING, committed=FORECAST)
 
 
 def row(known: MarketRow = KNOWN, state: QuoteState = QuoteState.FRESH) -> Row:
@@ -58,7 +59,7 @@ def test_candles_are_at_the_left_and_ghosts_ahead_of_them(theme: Theme) -> None:
 
 def test_without_a_forecast_candles_reach_the_right_edge(theme: Theme) -> None:
     palette = theme.palette
-    image = painted(replace(KNOWN, forecast=None), palette)
+    image = painted(replace(KNOWN, committed=None), palette)
     assert max(columns_with(image, palette.up, palette.down)) > SIZE.width() - 10
 
 
@@ -66,7 +67,7 @@ def test_a_hole_stays_a_hole(theme: Theme) -> None:
     palette = theme.palette
     holed = tuple(each for number, each in enumerate(CLOSED) if not len(CLOSED) - 6 <= number < len(CLOSED) - 3)
     whole, gap = (
-        columns_with(painted(replace(KNOWN, candles=candles, forecast=None), palette), palette.up, palette.down)
+        columns_with(painted(replace(KNOWN, candles=candles, committed=None), palette), palette.up, palette.down)
         for candles in (tuple(CLOSED), holed)
     )
     assert len(whole) - len(gap) == 9 and set(gap) < set(whole)
@@ -88,16 +89,9 @@ def test_a_picture_is_painted_again_only_when_it_differs(theme: Theme) -> None:
         return charts.painted
 
     assert picture(row()) == picture(row()) == 1
-    feed_changed = replace(KNOWN, feed_sentence="Something else.", position_ms=1)
+    feed_changed = replace(KNOWN, feed_status=FeedStatus(FeedState.LIVE, "Something else.", 0), run_id="another")
     assert picture(row(feed_changed)) == 1, "it is not in the picture"
     assert picture(row(replace(KNOWN, forming=replace(FORMING, close=FORMING.open)))) == 2
     assert picture(row(), QSize(120, 32)) == 3
     assert picture(row(), QSize(120, 32), is_selected=True) == 4
     assert picture(row(state=QuoteState.OLD), QSize(120, 32)) == 5
-
-
-def test_a_spark_line_runs_from_edge_to_edge_and_a_flat_one_through_the_middle() -> None:
-    room = QRectF(10, 20, 100, 50)
-    line = spark((1.0, 3.0, 2.0), room, 1.0, 3.0)
-    assert [line.at(i).toTuple() for i in range(3)] == [(10.0, 70.0), (60.0, 20.0), (110.0, 45.0)]
-    assert {spark((5.0, 5.0), room, 5.0, 5.0).at(i).y() for i in range(2)} == {45.0}

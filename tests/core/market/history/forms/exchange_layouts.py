@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.market.history.reading import ReadOptions
+from core.market.history.candle_table import ReadOptions
 from tests.core.market.history.forms.layouts import HALF_HOUR, MINUTE, Layout, rows
 
 _TRADES = ReadOptions(interval=MINUTE)

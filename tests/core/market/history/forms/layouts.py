@@ -9,7 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from core.domain.candle import Candle, Interval
-from core.market.history.reading import CandleTable, ReadOptions
+from core.market.history.candle_table import CandleTable, ReadOptions
 
 MINUTE, FIVE_MINUTES, HALF_HOUR = Interval.parse("1m"), Interval.parse("5m"), Interval.parse("30m")
 HOUR, DAY = Interval.parse("1h"), Interval.parse("1d")

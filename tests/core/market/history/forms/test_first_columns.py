@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.market.history.reading import read_candle_table
+from core.market.history.read import read_candle_table
 from tests.core.market.history.forms.layouts import DAY, candle, candles_of, rows
 
 ROWS = rows()

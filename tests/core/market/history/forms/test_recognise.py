@@ -7,10 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from core.market.history.candle_table import ReadOptions
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import Stamp
-from core.market.history.forms.table import FORMS
-from core.market.history.reading import ReadOptions, read_candle_table
+from core.market.history.forms.recognise import FORMS
+from core.market.history.read import read_candle_table
 from tests.core.market.history.forms.exchange_layouts import EXCHANGE_LAYOUTS
 from tests.core.market.history.forms.layouts import MINUTE, Layout, candles_of
 from tests.core.market.history.forms.vendor_layouts import VENDOR_LAYOUTS

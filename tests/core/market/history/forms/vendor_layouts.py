@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from core.market.history.candle_table import ReadOptions
 from core.market.history.forms.form import Stamp
-from core.market.history.reading import ReadOptions
 from tests.core.market.history.forms.layouts import (
     DAY,
     FIVE_MINUTES,

@@ -1,0 +1,147 @@
+"""The filter of the checkpoint browser: plain words to search for, or a condition in SQLite's own words.
+
+A condition is prepared under an authorizer that lets it read the one table that it is about, and nothing else.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+from core.checkpoints.columns import AGE, FLAGS, NAMES, TABLE
+
+LONGEST = 2_000
+"""Characters of a filter."""
+MOST_INSTRUCTIONS = 10_000_000
+"""SQLite instructions, about half a second. A comparison of 10,000 checkpoints needs a fiftieth of them."""
+_FUNCTIONS = frozenset(
+    {
+        *("like", "glob", "instr", "length", "lower", "upper", "substr", "trim", "abs", "round", "min", "max"),
+        *("coalesce", "ifnull", "nullif", "count", "avg", "date", "time", "datetime", "julianday", "strftime"),
+    }
+)
+_QUOTED = r"'[^']*'|\"[^\"]*\""
+_CONDITION = re.compile(r"[<>=!()]|\b(and|or|not|like|glob|between|isnull|notnull|is\s+(not\s+)?null)\b", re.IGNORECASE)
+_AS_SHOWN = re.compile(rf"({_QUOTED})|(\b\d{{4}}-\d\d-\d\d(?: \d\d:\d\d)?\b)|(−)|(?<=\d)\s*%")
+_NO_COLUMN = re.compile(r"no such column: (.+)")
+_NEAR = re.compile(r"near \"(.+?)\"|unrecognized token: \"(.+)\"")
+_INCOMPLETE = "The filter is not complete: a value or a parenthesis is missing."
+_SELECT = f"""
+SELECT id FROM (SELECT *, max(:now_ms - saved_ms, 0) / 86400000.0 AS {AGE} FROM checkpoints) AS checkpoints WHERE (
+{{}}
+)"""
+
+
+class FilterError(ValueError):
+    """The filter cannot be used. The message is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A condition on the columns, with its parameters."""
+
+    condition: str
+    parameters: Mapping[str, str]
+
+    def names(self, column: str) -> bool:
+        return re.search(rf"\b{column}\b", self.condition, re.IGNORECASE) is not None
+
+
+def parse(text: str) -> Filter | None:
+    """The filter that was typed; None for an empty text. Raises FilterError, also for one that SQLite refuses."""
+    typed = text.encode(errors="ignore").decode().strip()
+    if not typed:
+        return None
+    if len(typed) > LONGEST:
+        raise FilterError(f"The filter is longer than {LONGEST:,} characters; make it shorter.")
+    unquoted = re.sub(_QUOTED, "", typed)
+    is_condition = typed.casefold() in FLAGS or _CONDITION.search(unquoted)
+    if is_condition and re.search("['\"]", unquoted):
+        raise FilterError("A text in the filter has no closing quotation mark.")
+    if is_condition:
+        found = Filter(_AS_SHOWN.sub(_as_shown, typed), {})
+    else:  # each word must occur in some text of a checkpoint; “in use” is one
+        words = re.findall(r"in use|\S+", typed.casefold())
+        condition = " AND ".join(f"instr(searched, :word{number}) > 0" for number in range(len(words)))
+        found = Filter(condition, {f"word{number}": word for number, word in enumerate(words)})
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(TABLE)
+        matching(db, found, 0)
+    return found
+
+
+def _as_shown(found: re.Match[str]) -> str:
+    """A date needs no quotation marks, a minus may be the one that rows show, and a percent sign after a number is the
+    column's own unit."""
+    quoted, date, minus = found.groups()
+    return str(quoted) if quoted else f"'{date}'" if date else "-" if minus else ""
+
+
+def matching(db: sqlite3.Connection, condition: Filter, now_ms: int) -> set[str]:
+    """The ids that match, of the table `checkpoints`. Raises FilterError."""
+    db.set_authorizer(_authorized)
+    db.set_progress_handler(lambda: True, MOST_INSTRUCTIONS)  # ends the query
+    try:
+        found = db.execute(_SELECT.format(condition.condition), {**condition.parameters, "now_ms": now_ms})
+        return {str(row[0]) for row in found}
+    except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+        raise FilterError(_sentence(str(error))) from error
+    finally:
+        db.set_progress_handler(None, 0)
+        db.set_authorizer(None)
+
+
+def _authorized(action: int, first: str | None, second: str | None, _database: str | None, _cause: str | None) -> int:
+    """Reads of the table, and functions that are on the list: no other table, pragma, file or write."""
+    is_read = action == sqlite3.SQLITE_READ and first == "checkpoints"
+    is_function = action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS
+    return sqlite3.SQLITE_OK if is_read or is_function or action == sqlite3.SQLITE_SELECT else sqlite3.SQLITE_DENY
+
+
+def _sentence(message: str) -> str:
+    """SQLite's message as a sentence with a way out."""
+    if found := _NO_COLUMN.search(message):
+        name = found.group(1)
+        close = difflib.get_close_matches(name.casefold(), NAMES, n=1)
+        hint = f"did you mean “{close[0]}”?" if close else f"put a text in quotation marks: '{name}'."
+        return f"There is no column “{name}”; {hint}"
+    if found := _NEAR.search(message):
+        near = found.group(1) or found.group(2)
+        if near == ")":
+            return _INCOMPLETE
+        return (
+            f"The filter cannot be read near “{near}”. Numbers have no unit, and texts are in quotation marks: "
+            "size > 5 and symbol = 'ETH/USDT'."
+        )
+    if "incomplete" in message:
+        return _INCOMPLETE
+    if "row value" in message:
+        return "A number has no commas in a filter: step > 12000."
+    if "interrupted" in message:
+        return "The filter takes too long; make it simpler."
+    if "authoriz" in message or "prohibited" in message or "no such table" in message:
+        return "A filter may only compare the columns of the table."
+    return f"The filter cannot be used: {message}."
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The suggestions for the text from `start` to the cursor."""
+
+    start: int
+    words: tuple[str, ...]
+
+
+def complete(text: str, cursor: int) -> Completion:
+    """The names of columns that begin with the word before the cursor; all names if there is none."""
+    before = text[:cursor]
+    fragment = re.search(r"[^\W\d]\w*$", before)
+    start = cursor if fragment is None else fragment.start()
+    if re.sub(_QUOTED, "", before[:start]).count("'"):
+        return Completion(start, ())
+    typed = before[start:].casefold()
+    return Completion(start, tuple(name for name in NAMES if name.startswith(typed) and name != typed))

@@ -1,0 +1,446 @@
+"""The figures of `evaluate` as text, for the terminal and the page. Takes the summary that --json prints."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from core.domain.dates import utc_text
+from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE
+
+NOT_ENOUGH = "not enough candles"
+EXPLAINED = (
+    "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. "
+    "The best single baseline is named in hindsight. bp: basis points, hundredths of a percent."
+)
+TOGETHER_EXPLAINED = (
+    "Against the best: the relative reduction of the loss against the best single baseline, which is named in "
+    "hindsight. What the model adds: the skill against “no change”, less that without the model. Brackets hold 95 % "
+    f"intervals. Not proven: the interval includes 0, or fewer than {FEWEST_FOR_AN_EDGE} candles count."
+)
+PAPER_EXPLAINED = (
+    "The rule: long if the median of the next close lies above the last close by more than the cost of a trade, "
+    "short if it lies below by more, else flat. The break-even cost is for the same rule without regard to costs. No "
+    "order was placed."
+)
+QUANTITIES = ("close", "range")
+ALSO_DRAWN = ("body", "upper_wick", "lower_wick", "volume")
+ALSO_DRAWN_HEADER = ("other values", "skill", "", "n")
+REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band", "n")
+CHALLENGERS_HEADER = ("challenger", *QUANTITIES)
+REGIMES_EXPLAINED = (
+    "The regime is known at the close of the candle from which the forecast was made; volatile is relative to the "
+    "market's past. Each forecast counts for the likeliest regime."
+)
+TOUCHED_HEADER = ("touched within", "Brier score", "against a Brownian path", "against climatology, in hindsight", "n")
+TOUCHED_EXPLAINED = (
+    "The chance that a price is touched, at -2, -1, -1/2, 1/2, 1 and 2 times the volatility over as many candles; how "
+    "much smaller its Brier score is than the score of a driftless path as wide as “no change”, and than the score of "
+    "climatology: how often each was touched."
+)
+_COIN = 0.5
+
+
+def printable(name: str) -> str:
+    """A user-chosen name, without characters that control a terminal or reverse text."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
+
+
+def percent(value: float, digits: int = 2) -> str:
+    return f"{100.0 * value:+.{digits}f} %"
+
+
+def share(value: float | None, digits: int = 1) -> str:
+    return NOT_ENOUGH if value is None else f"{100.0 * value:.{digits}f} %"
+
+
+def floored_percent(share: float) -> float:
+    """Down to a tenth of a point, so that 100 means all."""
+    return math.floor(1000.0 * share + 1e-9) / 10.0
+
+
+def between(ci95: list[float], digits: int = 2) -> str:
+    return f"{100.0 * ci95[0]:+.{digits}f} to {100.0 * ci95[1]:+.{digits}f}"
+
+
+def measured(value: float | None, ci95: list[float] | None, digits: int = 2) -> str:
+    """A difference with its 95 % interval."""
+    if value is None or ci95 is None:
+        return NOT_ENOUGH
+    return f"{percent(value, digits)} ({between(ci95, digits)})"
+
+
+def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
+    """The conclusion from the interval of a difference: significant on one side of 0, on enough candles, or not
+    proven."""
+    if ci95 is None:
+        return NOT_ENOUGH
+    if ci95[0] <= 0.0 <= ci95[1]:
+        return "not proven: the interval includes 0"
+    if n < FEWEST_FOR_AN_EDGE:
+        return f"not proven: fewer than {FEWEST_FOR_AN_EDGE} candles"
+    return better if ci95[0] > 0.0 else worse
+
+
+def judged(value: float | None, ci95: list[float] | None, n: int, digits: int = 2) -> str:
+    """A value as in `measured`, marked if nothing is proven."""
+    is_open = ci95 is not None and bool(verdict(ci95, n, better="", worse=""))
+    return measured(value, ci95, digits) + (", not proven" if is_open else "")
+
+
+def heading(summary: dict[str, Any]) -> str:
+    """The run's file, size, and number of judged candles."""
+    return (
+        f"{printable(summary['file'])}: {summary['candles']:,} candles of {summary['interval']}, "
+        f"{summary['scored']:,} scored, {summary['judged']:,} evaluated{left_out(summary)}"
+    )
+
+
+def left_out(summary: dict[str, Any]) -> str:
+    """The candles that do not count, in brackets; empty if all count."""
+    first, thinned = summary["left_out"], summary["without_detail"]
+    parts = [f"not the first {first:,}: the reference needs them as its past"] if first else []
+    parts += [f"of {thinned:,} older ones the detail is no longer stored"] if thinned else []
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def learns(summary: dict[str, Any]) -> bool:
+    """Whether the model learned from the candles; False if a checkpoint's weights stayed fixed."""
+    return bool(summary.get("checkpoint", {}).get("learns", True))
+
+
+def circumstances(summary: dict[str, Any]) -> str:
+    rate = summary["candles_per_s"]
+    training = "with training on" if learns(summary) else "without training"
+    speed = "speed not measured" if rate is None else f"{rate:.1f} candles/s {training}"
+    return f"seed {summary['seed']}, {printable(summary['device'])}, {speed}"
+
+
+def start(summary: dict[str, Any]) -> str:
+    """The checkpoint that the run started from, in sentences; empty for a new model."""
+    checkpoint = summary.get("checkpoint")
+    if checkpoint is None:
+        return ""
+    until = utc_text(checkpoint["learned_until_ms"], "%Y-%m-%d %H:%M")
+    learning = (
+        "The model kept learning from each candle, as it does live."
+        if checkpoint["learns"]
+        else "Its weights stayed fixed; its mix with the baselines, and the band, kept adapting."
+    )
+    return (
+        f"The run started from the checkpoint of step {checkpoint['step']:,} ({printable(checkpoint['id'])}), trained "
+        f"on {printable(checkpoint['market'])} up to {until} UTC. {learning} {_seen(checkpoint)}"
+    )
+
+
+def _seen(checkpoint: dict[str, Any]) -> str:
+    """Candles of the file that the checkpoint may know, and whether they count."""
+    if not checkpoint["seen"]:
+        return "All candles of the file are later than that."
+    seen = f"{checkpoint['seen']:,} candles of the file"
+    if checkpoint["counts_seen"]:
+        return f"{seen} are earlier; they count, since the checkpoint is declared to be of another market."
+    return f"{seen} are earlier, so it may have learned from them; they do not count."
+
+
+def findings(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """One candle ahead: skill, the best baseline, the model; each followed by its verdict. A row has its name, and a
+    value for each of QUANTITIES."""
+    found = [summary["pinball"][name] for name in QUANTITIES]
+    return [
+        ("Skill", *(_measured(of, "skill") for of in found)),
+        ("", *(_better_or_worse(of, "skill") for of in found)),
+        ("Against the best", *map(_against_best, found)),
+        ("", *(_better_or_worse(of, "skill_vs_best") for of in found)),
+        ("What the model adds", *(_measured(of, "model_gain") for of in found)),
+        ("", *map(_model_verdict, found)),
+        ("Online training", *map(_online_gain, found)),
+        ("", *(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
+        ("Evaluated candles (n)", *(f"{of['n']:,}" for of in found)),
+    ]
+
+
+def challengers(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Two rows for each challenger, one candle ahead: its skill and cost, and its skill against the model. Then one row
+    for the gain of all together. Empty without challengers."""
+    of = [summary["pinball"][name] for name in QUANTITIES]
+    if "challengers" not in of[0]:
+        return []
+    rows: list[tuple[str, ...]] = []
+    for name, cost_ms in summary["challenger_ms"].items():
+        alone = [each["challengers"][name] | {"n": each["n"]} for each in of]
+        about = "" if cost_ms is None else f", {cost_ms:.1f} ms a candle"
+        answered = summary["challenger_answered"][name]
+        about += "" if answered in (None, 1.0) else f", answered {floored_percent(answered):.1f} %"
+        rows.append((printable(name) + about, *(_judged(each, "skill") for each in alone)))
+        rows.append(("\N{NO-BREAK SPACE} against the model", *(_judged(each, "skill_vs_model") for each in alone)))
+    added = (judged(each["challengers_gain"], each["challengers_gain_ci95"], each["n"], 3) for each in of)
+    return [*rows, ("What all of them add", *added)]
+
+
+def together_heading(pooled: dict[str, Any]) -> str:
+    return f"{pooled['markets']:,} files, one model: {pooled['candles']:,} candles, {pooled['judged']:,} evaluated"
+
+
+def together(summary: dict[str, Any], key: str) -> list[tuple[str, ...]]:
+    """A row for each file, then one for all: the figure of this key, one candle ahead, and how many candles count."""
+    last = {"All files": summary["pooled"]}
+    rows = {name: found for name, found in summary.items() if name != "pooled"} | last
+    return [
+        (printable(name), *(_judged(found["pinball"][of], key) for of in QUANTITIES), f"{found['judged']:,}")
+        for name, found in rows.items()
+    ]
+
+
+def pooled_horizons(pooled: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (horizon, *(_judged(of[name], "skill_vs_best") for name in QUANTITIES))
+        for horizon, of in pooled["horizons"].items()
+    ]
+
+
+def _judged(of: dict[str, Any], key: str) -> str:
+    return judged(of[key], of[f"{key}_ci95"], of["n"])
+
+
+def _measured(of: dict[str, Any], key: str) -> str:
+    """The model's gain has one more digit, as it is small."""
+    return measured(of[key], of[f"{key}_ci95"], digits=3 if key == "model_gain" else 2)
+
+
+def _better_or_worse(of: dict[str, Any], key: str) -> str:
+    return verdict(of[f"{key}_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0")
+
+
+def pooled_coverage(pooled: dict[str, Any]) -> str:
+    """The coverage of the 90 % band, over all files."""
+    of = pooled["coverage"]
+    if of["overall"] is None:
+        return "Not enough candles to judge the 90 % band."
+    interval = (
+        NOT_ENOUGH
+        if of["overall_ci95"] is None
+        else f"{share(of['overall_ci95'][0])} to {share(of['overall_ci95'][1])}"
+    )
+    return f"The 90 % band of the close held {share(of['overall'])} of the evaluated closes ({interval})."
+
+
+def also_drawn(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each other drawn quantity, one candle ahead: skill, verdict, n."""
+    rows: list[tuple[str, ...]] = []
+    for name in ALSO_DRAWN:
+        of = summary["pinball"][name]
+        proves = _better_or_worse(of, "skill") if of["skill_ci95"] else ""  # else it would be the same text
+        rows.append((name.replace("_", " "), _measured(of, "skill"), proves, f"{of['n']:,}"))
+    return rows
+
+
+def direction(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """How often the direction was right, compared with rules without a model. Flat candles are left out."""
+    of = summary["direction"]
+    hits = _with_n(of["accuracy"], of["n"], of["ci95"])
+    return [
+        ("Direction right", f"{hits}; {_coin_verdict(of['ci95'], of['n'])}"),
+        ("“Reverse last” right", _with_n(of["reverse_last"], of["reverse_last_n"])),
+        ("Majority, in hindsight", _with_n(of["majority"], of["majority_n"])),
+    ]
+
+
+def coverage(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """How often the close was inside its 90 % band."""
+    of, n = summary["coverage"], summary["judged"]
+    return [
+        (f"{share(of['nominal'], 0)} band covers", _with_n(of["overall"], n, of["overall_ci95"])),
+        ("Worst 500 in a row", _window(of["worst_500"], n)),
+        ("Best 500 in a row", _window(of["best_500"], n)),
+    ]
+
+
+def difference(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Whether chance alone explains the difference between the close's losses and the reference's."""
+    chance, n = summary["diebold_mariano_p"], summary["judged"]
+    if chance is None:
+        return [("Diebold-Mariano, close", f"{NOT_ENOUGH} (n = {n:,})")]
+    p_value = "p below 0.0001" if chance < 1e-4 else f"p = {chance:.4f}"
+    is_proven = chance < 0.05 and n >= FEWEST_FOR_AN_EDGE
+    proves = "the losses differ from those of “no change”" if is_proven else "not proven that the losses differ"
+    return [("Diebold-Mariano, close", f"{p_value} (n = {n:,}); {proves}")]
+
+
+def paper_headline(summary: dict[str, Any]) -> str:
+    """The cost at which the rule breaks even, in a sentence that never mentions a gain."""
+    of = summary["paper"]
+    if of["break_even_bp_ci95"] is None:
+        return f"Not enough candles or trades for a break-even cost (n = {of['n']:,})."
+    low, high = of["break_even_bp_ci95"]
+    found = f"{of['break_even_bp']:.2f} bp ({low:.2f} to {high:.2f})"
+    if high < 0.0 and of["n"] >= FEWEST_FOR_AN_EDGE:
+        return f"This loses even if a trade costs nothing: its break-even cost is {found}."
+    if low <= 0.0 or of["n"] < FEWEST_FOR_AN_EDGE:
+        return f"Not proven to gain even if a trade costs nothing: its break-even cost is {found}."
+    return f"This needs costs under {found} a trade."
+
+
+def paper(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """The result of the rule at the assumed cost of a trade; empty without enough candles."""
+    of = summary["paper"]
+    if of["net_bp_ci95"] is None:
+        return []
+    if not of["trades_per_candle"]:
+        return [(f"At {of['cost_bp']:g} bp a trade", "no trade: no forecast median moved by more than that")]
+    low, high = of["net_bp_ci95"]
+    proves = "" if low > 0.0 or high < 0.0 else "; not proven to differ from 0"
+    return [
+        (
+            f"Net, at {of['cost_bp']:g} bp a trade",
+            f"{of['net_bp']:+.3f} bp a candle ({low:+.3f} to {high:+.3f}){proves}",
+        ),
+        ("Turnover", f"{of['trades_per_candle']:.3f} trades a candle; a position in {share(of['time_in_market'])}"),
+        ("Largest fall", f"{of['drawdown_bp']:,.0f} bp"),
+    ]
+
+
+def of_the_close(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """All rows on the close alone, one candle ahead."""
+    return [*direction(summary), *coverage(summary), *difference(summary)]
+
+
+def horizons(summary: dict[str, Any], key: str) -> list[tuple[str, ...]]:
+    """A row for each horizon: candles ahead, the skill of each quantity (or the model's gain), n."""
+    return [
+        (horizon, *(_measured(of[name], key) for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
+        for horizon, of in summary["horizons"].items()
+    ]
+
+
+def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each regime: its name and share of the candles, the skill of each quantity, coverage, n."""
+    return [
+        (
+            f"{name}, {share(of['share'], 0)}",
+            *(_measured(of[quantity], "skill") for quantity in QUANTITIES),
+            _covered(of["coverage_90"], of["coverage_90_ci95"]),
+            f"{of['n']:,}",
+        )
+        for name, of in summary["regimes"].items()
+    ]
+
+
+def after_gap(summary: dict[str, Any]) -> str:
+    """The results for candles after a gap, which are in no other figure, in a sentence."""
+    of = summary["after_gap"]
+    if not of["n"]:
+        return "No evaluated candle came after a gap or a session break."
+    head = f"Candles after a gap or a session break: {of['n']:,}, in none of the other figures"
+    if of["coverage_90"] is None:
+        return f"{head}; {NOT_ENOUGH} to judge them."
+    skills = "; ".join(f"skill of the {name} {_measured(of[name], 'skill')}" for name in QUANTITIES)
+    covered = _with_n(of["coverage_90"], of["n"], of["coverage_90_ci95"])
+    hits = _with_n(of["direction"], of["direction_n"], of["direction_ci95"])
+    return f"{head}. One candle ahead: {skills}; 90 % band covers {covered}; direction right {hits}."
+
+
+def touched(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each number of candles within which prices are touched: how good the chances were, and n. Empty without
+    a case."""
+    return [
+        (
+            within,
+            NOT_ENOUGH if of["brier"] is None else f"{of['brier']:.4f}",
+            judged(of["skill"], of["skill_ci95"], of["n"]),
+            judged(of["skill_vs_climatology"], of["skill_vs_climatology_ci95"], of["n"]),
+            f"{of['n']:,}",
+        )
+        for within, of in summary["touched"]["within"].items()
+    ]
+
+
+def online(summary: dict[str, Any]) -> str:
+    """Whether online learning helped, in a sentence."""
+    of = summary["online"]
+    if not of["twin_age"]:
+        return "Whether online training helped was not measured: no reference model was stored."
+    frozen = f"the model of {of['twin_age']:,} candles earlier, which learned nothing more"
+    if of["gain"] is None:
+        return f"Whether online training helped: {NOT_ENOUGH} with a reference model, {frozen} (n = {of['n']:,})."
+    return (
+        f"Online training: {measured(of['gain'], of['ci95'])} against the reference model, {frozen}; close and range "
+        f"in equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
+    )
+
+
+def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each drift: time, loss before, loss after, response."""
+    return [
+        (
+            utc_text(of["candle_open_time_ms"], "%Y-%m-%d %H:%M"),
+            f"{of['loss_before']:.3g}",
+            f"{of['loss_after']:.3g} over {of['candles']:,} candles",
+            of["what_was_done"],
+        )
+        for of in summary["drifts"]
+    ]
+
+
+def in_a_sentence(summary: dict[str, Any], name: str) -> str:
+    of = summary["pinball"][name]
+    if of["skill"] is None:
+        return f"The {name}: {NOT_ENOUGH} for a result (n = {of['n']:,})."
+    skill = verdict(of["skill_ci95"], of["n"], "better than “no change”", "worse than “no change”")
+    gain = _model_verdict(of)
+    return (
+        f"The {name}: skill {_measured(of, 'skill')}, n = {of['n']:,}: {skill}. "
+        f"Against {of['best_baseline_name']}, the best single baseline, chosen in hindsight: "
+        f"{_measured(of, 'skill_vs_best')}. "
+        f"What the model adds: {_measured(of, 'model_gain')}: {gain}."
+    )
+
+
+def _against_best(of: dict[str, Any]) -> str:
+    name = "" if of["best_baseline_name"] is None else f"{of['best_baseline_name']}: "
+    return name + _measured(of, "skill_vs_best")
+
+
+def _model_verdict(of: dict[str, Any]) -> str:
+    return verdict(
+        of["model_gain_ci95"], of["n"], "helps: the interval lies above 0", "harms: the interval lies below 0"
+    )
+
+
+def _online_gain(of: dict[str, Any]) -> str:
+    """Against the reference model; with its own n, since there is none at the start."""
+    gain = _measured(of, "online_gain")
+    return gain if of["online_gain"] is None else f"{gain}, n = {of['online_gain_n']:,}"
+
+
+def _online_verdict(ci95: list[float] | None, n: int) -> str:
+    return verdict(ci95, n, "helped: the interval lies above 0", "harmed: the interval lies below 0")
+
+
+def _coin_verdict(ci95: list[float] | None, n: int) -> str:
+    if ci95 is None:
+        return NOT_ENOUGH
+    if ci95[0] <= _COIN <= ci95[1]:
+        return "not proven better than a coin: the interval includes 50 %"
+    beyond = [limit - _COIN for limit in ci95]
+    return verdict(
+        beyond, n, "better than a coin: the interval lies above 50 %", "worse than a coin: the interval lies below 50 %"
+    )
+
+
+def _with_n(value: float | None, n: int, ci95: list[float] | None = None) -> str:
+    if value is None:
+        return f"{NOT_ENOUGH} (n = {n:,})"
+    interval = "" if ci95 is None else f"95 %: {100.0 * ci95[0]:.1f} to {100.0 * ci95[1]:.1f}, "
+    return f"{share(value)} ({interval}n = {n:,})"
+
+
+def _covered(value: float | None, ci95: list[float] | None) -> str:
+    """A share with its interval, shown with n."""
+    if value is None or ci95 is None:
+        return NOT_ENOUGH
+    return f"{share(value)} ({100.0 * ci95[0]:.0f} to {100.0 * ci95[1]:.0f})"
+
+
+def _window(value: float | None, n: int) -> str:
+    return f"{NOT_ENOUGH} (n = {n:,}, needs 500)" if value is None else share(value)

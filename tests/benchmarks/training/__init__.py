@@ -1,0 +1,1 @@
+"""How fast training is: the engine beside a bare loop, and one model of several markets."""
