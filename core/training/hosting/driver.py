@@ -141,7 +141,9 @@ class TrainingDriver:
         if self._unanswered:
             self._handle_answer(_ANSWER_WAIT_S)
         elif self._is_running:  # else its device was changed
-            self._host.receive(0.0)  # notices a host that died while idle
+            late = self._host.receive(0.0)  # also notices a host that died while idle
+            if late is not None:
+                self._publish(late)
             self._inbox.wait(min(_IDLE_WAIT_S, self._rest_left_s or _IDLE_WAIT_S))
 
     def _pass_on(self) -> None:

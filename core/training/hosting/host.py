@@ -57,7 +57,7 @@ class Host(Protocol):
     """Runs one `TrainingService`. `tests/core/training/hosting/test_host_choice.py` is the contract of both hosts.
 
     Every command is answered by exactly one whole EventBatch, in order, which may follow others of the same command;
-    `start` is answered by one as well.
+    `start` is answered by one as well. While no command waits, a status that is owed may come, which is not whole.
     """
 
     def start(self) -> None:
@@ -111,7 +111,7 @@ class ThreadHost:
             except Exception as error:
                 self.close()
                 raise died_in_thread(error) from error
-        return None
+        return None if self._service is None else self._service.late_status()
 
     def close(self) -> None:
         if self._service is not None:

@@ -19,6 +19,8 @@ class MarketStatuses:
         self._session, self._clock = session, clock
         self._others: tuple[MarketStatus, ...] = ()
         self._renewed_s: float | None = None
+        self.are_older = False
+        """Whether a market of the last statuses had an older one."""
 
     def resume_points(self) -> tuple[ResumePoint, ...]:
         return tuple(
@@ -30,7 +32,8 @@ class MarketStatuses:
         """The status of each market, in their order."""
         first, *others = self._session.markets
         now_s = self._clock.monotonic_s()
-        if self._renewed_s is None or now_s - self._renewed_s >= _RENEWED_EVERY_S:
+        self.are_older = self._renewed_s is not None and now_s - self._renewed_s < _RENEWED_EVERY_S and bool(others)
+        if not self.are_older:
             self._renewed_s = now_s
             self._others = tuple(self._status(market) for market in others)
         return self._status(first), *self._others

@@ -102,6 +102,7 @@ class TrainingService:
         self._state_in_status: TrainerState | None = None
         self._is_catching_up = self._is_stopped = False
         self._status_at_s: float | None = None
+        self._owes_status = False
         self._step_rate = StepRate(clock)
         self._restores_seen = 0
         self._opening_incidents: list[TrainerEvent] = []
@@ -172,6 +173,18 @@ class TrainingService:
         self._deferred_incidents.extend(incidents)
         return has_more
 
+    @property
+    def owes_status(self) -> bool:
+        """Whether the newest close is not in the newest status: of closes in quick succession not each has its own."""
+        return self._owes_status
+
+    def late_status(self) -> EventBatch | None:
+        """The status that is owed, once the last one is old enough, for a trainer that has nothing else to do."""
+        if not self._owes_status or not self._is_status_old():
+            return None
+        self._markets.forget()
+        return EventBatch((self.status(),), is_whole=False)
+
     def handle(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
         """Carry out one command. Raises StorageError (Fenced) if nothing can be written any more."""
         return tuple(event for batch in self.respond(command) for event in batch.events)
@@ -203,6 +216,8 @@ class TrainingService:
     def status(self) -> TrainerStatus:
         session = self._session
         self._status_at_s, self._state_in_status = self._clock.monotonic_s(), self._state
+        markets = self._markets.statuses()
+        self._owes_status = self._markets.are_older
         return TrainerStatus(
             run_id=self._run.run_id,
             state=self._state,
@@ -214,7 +229,7 @@ class TrainingService:
             device=self._device.label,
             learning_rate=session.engine.rate_in_force,
             clip_norm=session.engine.clip_norm,
-            markets=self._markets.statuses(),
+            markets=markets,
         )
 
     def _losses(self) -> LossSummary:
@@ -274,6 +289,8 @@ class TrainingService:
             events.extend(self._maintenance.candle_processed())
         if self._is_status_due(mode):
             events.append(self.status())
+        else:
+            self._owes_status = True
         return tuple(events)
 
     @contextmanager
@@ -309,9 +326,11 @@ class TrainingService:
         return findings
 
     def _is_status_due(self, mode: ForecastMode) -> bool:
-        if mode is ForecastMode.LIVE or self._status_at_s is None or self._state is not self._state_in_status:
-            return True
-        return self._clock.monotonic_s() - self._status_at_s >= _STATUS_EVERY_S
+        is_other_state = self._state is not self._state_in_status
+        return mode is ForecastMode.LIVE or is_other_state or self._is_status_old()
+
+    def _is_status_old(self) -> bool:
+        return self._status_at_s is None or self._clock.monotonic_s() - self._status_at_s >= _STATUS_EVERY_S
 
     def _control(self, command: TrainerCommand) -> Sequence[TrainerEvent]:
         match command:

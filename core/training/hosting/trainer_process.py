@@ -95,8 +95,9 @@ def _answer(spec: SessionSpec, pipe: Connection, after_answer: Callable[[], None
             for batch in service.respond(pipe.recv()):
                 pipe.send(batch)
             after_answer()
-            while not pipe.poll(_PAUSE_S) and service.do_deferred_work():
-                pass
+            while not pipe.poll(_PAUSE_S) and (service.do_deferred_work() or service.owes_status):
+                if (late := service.late_status()) is not None:
+                    pipe.send(late)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         service.close()  # only here: after a device error, cleaning up can hang
         raise

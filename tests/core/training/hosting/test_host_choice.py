@@ -106,6 +106,18 @@ def test_a_forecast_does_not_wait_for_the_step(host: Host) -> None:
     assert any(isinstance(event, StepDone) for event in rest.events)
 
 
+def test_the_newest_close_is_in_a_status_while_no_command_waits(host: Host) -> None:
+    answer(host)
+    batches = [ask(host, rigs.observed(candle)) for candle in CANDLES[:4]]
+    while not any(isinstance(event, TrainerStatus) for event in batches[-1].events):
+        late = host.receive(0.1)
+        if late is not None:
+            assert not late.is_whole
+            batches.append(late)
+    (status,) = [event for event in batches[-1].events if isinstance(event, TrainerStatus)]
+    assert status.markets[0].position_ms == CANDLES[3].open_time_ms
+
+
 def test_a_checkpoint_preview_is_returned(host: Host) -> None:
     answer(host)
     for candle in CANDLES[:12]:

@@ -154,6 +154,33 @@ def test_each_part_of_a_long_answer_is_reported(tmp_path: Path) -> None:
     session.close()
 
 
+def test_the_last_of_closes_in_quick_succession_is_in_a_late_status(tmp_path: Path) -> None:
+    """Of every market; else the window would show old scores until the next candle."""
+    clock = ManualClock(now_ms=1_000)
+    spec = dataclasses.replace(rigs.spec(tmp_path), others=(rigs.OTHER,))
+    session = TrainingService(spec, clock)
+    session.opening_events()
+
+    def observe(index: int) -> None:
+        session.handle(ObserveClose(rigs.close_of(enumerate([CANDLES[index]] * 2))))
+
+    for index in range(3):
+        observe(index)
+    assert session.owes_status and session.late_status() is None, "too soon after the last"
+    clock.advance_ms(300)
+    late = session.late_status()
+    assert late is not None and not late.is_whole
+    (status,) = late.events
+    assert isinstance(status, TrainerStatus)
+    assert [each.position_ms for each in status.markets] == [CANDLES[2].open_time_ms] * 2
+    assert not session.owes_status and session.late_status() is None
+    observe(3)
+    clock.advance_ms(300)
+    newest = session.late_status()
+    assert newest is not None and newest.events == (session.status(),)
+    session.close()
+
+
 def test_a_speed_is_reported_only_while_steps_are_made(tmp_path: Path) -> None:
     clock = ManualClock(now_ms=1_000)
     session = rigs.service(tmp_path, clock=clock)
