@@ -29,7 +29,8 @@ class History:
 
     @property
     def last_open_time_ms(self) -> int | None:
-        return int(self.open_time_ms[-1]) if len(self) else None
+        size = self.panel.size[self.market]
+        return int(self.panel.time[self.market, size - 1]) if size else None
 
     @property
     def open_time_ms(self) -> NDArray[np.int64]:

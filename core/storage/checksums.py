@@ -37,7 +37,7 @@ class SealedTable:
 
     def seal(self, id_: int, values: Sequence[object]) -> Row:
         """The row to insert: values as SQLite will return them, and their checksum."""
-        typed = (_as_stored(value, kind) for value, (_, kind) in zip(values, self.columns, strict=True))
+        typed = [_as_stored(value, kind) for value, (_, kind) in zip(values, self.columns, strict=True)]
         row = (id_, *typed)
         return (*row, _checksum(row))
 
@@ -53,13 +53,11 @@ def _as_stored(value: Any, kind: type) -> object:
 
 
 def _checksum(values: Row) -> int:
-    plain, crc = [], 0
+    crc = 0
     for value in values:
         if type(value) is bytes:
             crc = zlib.crc32(value, crc)
-            plain.append(len(value))
-        else:
-            plain.append(value)
+    plain = [len(value) if type(value) is bytes else value for value in values]
     return zlib.crc32(repr(plain).encode(), crc)
 
 

@@ -40,7 +40,8 @@ def add_close(db: Database, markets: Sequence[MarketRows]) -> list[int]:
     new = add_scores(db, list(zip(numbers, one_step, strict=True)))
     add_scores(db, list(zip(numbers, further, strict=True)))
     for each in markets:
-        each.record.add_evidence(each.evidence)
+        if each.evidence:
+            each.record.add_evidence(each.evidence)
     forecasts = [forecast_values(each.record.run_id, each.record.number, each.forecast) for each in markets]
     add_sealed(db, FORECASTS, forecasts)
     regimes = [

@@ -16,7 +16,7 @@ import itertools
 import math
 import struct
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from operator import attrgetter, mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ MODES = {
 """Stored, so these numbers must never change."""
 MODE_OF = {number: mode for mode, number in MODES.items()}
 _FLAGS = {"after_gap": 1, "inside_50": 2, "inside_90": 4}
+_FLAGS_OF = attrgetter(*_FLAGS)
 HAS_LOSSES = 8
 """Flag: the expert losses of the record are stored besides it."""
 
@@ -118,9 +119,10 @@ def digest_of(
     For each horizon: int64 origin, int64 horizon, float64 close, float64 scale, its quantiles, its experts.
     """
     digest = hashlib.sha256()
-    for index in range(len(quantiles)):
+    by_horizon = np.ascontiguousarray(np.stack([quantiles, *experts], axis=1), dtype=_DOUBLE)
+    for index, numbers in enumerate(by_horizon):
         digest.update(struct.pack("<qqdd", origin_open_time_ms, index + 1, origin_close, scale))
-        digest.update(_bytes(quantiles[index]) + _bytes(experts[:, index]))
+        digest.update(numbers)
     return digest.digest()[:_DIGEST_BYTES]
 
 
@@ -204,11 +206,9 @@ def flag(records: Records, name: str) -> NDArray[np.bool_]:
 
 
 def _record(score: StoredScore) -> tuple[object, ...]:
-    flags = sum(bit for name, bit in _FLAGS.items() if getattr(score, name))
-    flags |= HAS_LOSSES if score.expert_losses else 0
-    hit = -1 if score.direction_hit is None else int(score.direction_hit)
-    numbers = [math.nan if number is None else number for number in _NUMBERS_OF(score)]
-    return (score.origin_open_time_ms, score.horizon, MODES[score.mode], flags, hit, *numbers)
+    flags = sum(map(mul, _FLAGS.values(), _FLAGS_OF(score))) + (HAS_LOSSES if score.expert_losses else 0)
+    hit = -1 if score.direction_hit is None else score.direction_hit
+    return (score.origin_open_time_ms, score.horizon, MODES[score.mode], flags, hit, *_NUMBERS_OF(score))
 
 
 def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:

@@ -17,14 +17,11 @@ from core.forecast.panel import FEATURES, Panel
 from core.forecast.score import pinball
 from core.settings.tree import ModelSettings
 
-_QUANTITY_WEIGHT: dict[Quantity, float] = {
-    Quantity.CLOSE: 1.0,
-    Quantity.BODY: 0.5,
-    Quantity.UPPER_WICK: 0.5,
-    Quantity.LOWER_WICK: 0.5,
-    Quantity.RANGE: 1.0,
-    Quantity.VOLUME: 0.5,
-}
+USUAL_WEIGHTS: FloatArray = np.array(
+    [1.0 if quantity in (Quantity.CLOSE, Quantity.RANGE) else 0.5 for quantity in Quantity]
+)
+"""The weight of each quantity in the loss: [Q]."""
+USUAL_WEIGHTS.flags.writeable = False
 _LARGEST_TARGET = 20.0
 """Normalised targets are clipped here: a crash teaches a direction, not a size."""
 _Number = TypeVar("_Number", bound=np.generic)
@@ -119,11 +116,6 @@ def anchor_loss(batch: Batch, anchors: FloatArray) -> float | None:
     return loss if math.isfinite(loss) else None
 
 
-def usual_weights() -> FloatArray:
-    """The weight of each quantity in the loss: [Q]."""
-    return np.array([_QUANTITY_WEIGHT[quantity] for quantity in Quantity])
-
-
 def synthetic_batch(model: ModelSettings, samples: int, seed: int = 0) -> Batch:
     """Random numbers in the shapes of a model, for timing steps."""
     generator = np.random.default_rng(seed)
@@ -144,7 +136,7 @@ def _weights(panel: Panel, places: Places, origins: NDArray[np.int64], loss_weig
     """[B, 1, Q]. Grows from 1 at the usual loss to `poor_forecast` at twice the usual loss."""
     excess = np.clip(panel.column("error_ratio")[places, origins] - 1.0, 0.0, 1.0)
     poor = 1.0 + (loss_weights.poor_forecast - 1.0) * excess
-    weights: FloatArray = (poor[:, None] * usual_weights())[:, None, :]
+    weights: FloatArray = (poor[:, None] * USUAL_WEIGHTS)[:, None, :]
     wrong = 1.0 + (loss_weights.wrong_direction - 1.0) * panel.column("wrong_direction")[places, origins]
     weights[..., Quantity.CLOSE] *= wrong[:, None]
     return weights

@@ -19,7 +19,7 @@ from core.storage.close_writer import MarketRows
 from core.storage.evidence_blocks import EvidenceBlock
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredScore
-from core.training.engine.samples import usual_weights
+from core.training.engine.samples import USUAL_WEIGHTS
 from core.training.online.drift import DriftWatch, Rise
 from core.training.online.forecast_mode import Provenance
 from core.training.online.forecaster import Forecaster
@@ -130,8 +130,8 @@ class MarketSession:
         if outcome.score.after_gap:
             self.prequential_loss = None
             return
-        weights = usual_weights()
-        self.prequential_loss = float((outcome.learned_losses / factor * weights).sum() / weights.sum())
+        weighted = outcome.learned_losses / factor * USUAL_WEIGHTS
+        self.prequential_loss = float(weighted.sum() / USUAL_WEIGHTS.sum())
         self.rise = self.drifts.observe(self.prequential_loss)
         usual = self.scores.usual_loss
         ratio = learned_loss(outcome.score) / usual if usual else 1.0
