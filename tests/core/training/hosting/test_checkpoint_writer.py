@@ -333,7 +333,9 @@ def test_a_start_keeps_the_files_of_a_linked_folder(tmp_path: Path, session_afte
     (tmp_path / "models").rename(tmp_path / "large")
     (tmp_path / "models").symlink_to(tmp_path / "large")
     session = rigs.service(tmp_path)
-    assert session.status().step > 0 and all((tmp_path / info.file).exists() for info in rows(tmp_path, session.status().run_id))
+    assert session.status().step > 0 and all(
+        (tmp_path / info.file).exists() for info in rows(tmp_path, session.status().run_id)
+    )
     session.close()
 
 
@@ -345,8 +347,8 @@ def test_a_file_that_cannot_be_deleted_fails_nothing(tmp_path: Path, session_aft
     window = open_database(DataFolder(tmp_path).database)
     CheckpointRows(window).request_deletion([victim.checkpoint_id], 1)
     window.close()
-    (changed,) = session.handle(ApplyDeletions())
-    assert isinstance(changed, CheckpointsChanged) and victim.checkpoint_id in changed.deleted_ids
+    session.handle(ApplyDeletions())
+    assert victim.checkpoint_id not in {info.checkpoint_id for info in rows(tmp_path, session.status().run_id)}
     session.close()
     rigs.service(tmp_path).close()
 
