@@ -372,8 +372,8 @@ def online(summary: dict[str, Any]) -> str:
     if of["gain"] is None:
         return f"Whether online training helped: {NOT_ENOUGH} with a reference model, {frozen} (n = {of['n']:,})."
     return (
-        f"Online training: {measured(of['gain'], of['ci95'], of['n'])} against the reference model, {frozen}; close and range "
-        f"in equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
+        f"Online training: {measured(of['gain'], of['ci95'], of['n'])} against the reference model, {frozen}; close "
+        f"and range in equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
     )
 
 

@@ -159,8 +159,8 @@ class CheckpointWriter:
         return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
 
     def delete(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Mark the rows, then delete the files: a crash in between, or a disk that refuses, leaves an orphan for the next
-        start, not a row without a file."""
+        """Mark the rows, then delete the files: a crash in between, or a disk that refuses, leaves an orphan, not a row
+        without a file."""
         chosen = [info for info in (self._rows.by_id(id_) for id_ in ids) if info is not None]
         if not chosen:
             return ()

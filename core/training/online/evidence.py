@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from core.domain.events import Estimate, ForecastMode, OnlineGain
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import ratio_sequence
-from core.forecast.score import quotient
 from core.forecast.experts import NO_CHALLENGERS, ExpertList, unpack_losses
 from core.forecast.sample_sizes import BLOCK
+from core.forecast.score import quotient
 from core.storage.evidence_blocks import COMBINATION, ONLINE, OWN, EvidenceBlock, expert_kind
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
