@@ -350,9 +350,8 @@ _REPEATED_LATER = (
 
 
 def _failed(death: HostDiedError, why: str = "") -> TrainerFailed:
-    needs_room = death.cause is DeathCause.FULL_DISK
-    advice = "Training can continue once there is room." if needs_room else "Restart training when the cause is fixed."
-    return TrainerFailed(f"{death.sentence}{why} {advice}", death.details, needs_room=needs_room)
+    advice = "Restart training when the cause is fixed." if death.passing is None else "Training continues afterwards."
+    return TrainerFailed(f"{death.sentence}{why} {advice}", death.details, passing=death.passing)
 
 
 def _unfinished(unanswered: Sequence[TrainerCommand]) -> str:
