@@ -9,6 +9,7 @@ from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, GradientStatistics
 from core.domain.incident_kinds import IncidentKind
+from core.domain.passing_faults import PassingFault
 from core.domain.regimes import RegimeProbabilities
 
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
@@ -383,8 +384,8 @@ class TrainerFailed:
     details: str = ""
     by_breaker: bool = False
     """Nothing needs to be fixed: trainers ended too often, so training is paused."""
-    needs_room: bool = False
-    """The disk is full: training can continue once there is room."""
+    passing: PassingFault | None = None
+    """A cause that passes: training can continue then."""
 
 
 @dataclass(frozen=True, slots=True)

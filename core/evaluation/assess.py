@@ -21,7 +21,7 @@ from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedS
 from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE
 from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
-from core.forecast.score import COVERAGE_WINDOW, mean, rolling_means, share_of
+from core.forecast.score import COVERAGE_WINDOW, mean, quotient, rolling_means, share_of
 
 ERROR_WINDOW = 100
 MOST_POINTS = 400
@@ -116,8 +116,7 @@ def _expert(
 def _mean_and_skill(lost: FloatArray | None, reference: FloatArray) -> tuple[float | None, float | None]:
     if lost is None:
         return None, None
-    total = float(reference.sum())
-    return float(lost.mean()), 1.0 - float(lost.sum()) / total if total > 0.0 else None
+    return float(lost.mean()), quotient(float((reference - lost).sum()), float(reference.sum()), lost.size)
 
 
 def extremes(inside: Rows) -> tuple[float | None, float | None]:
@@ -168,7 +167,7 @@ def _errors(targets: NDArray[np.int64], errors: FloatArray) -> Curve:
 
 def _loss_reduction(targets: NDArray[np.int64], of: QuantityLosses) -> Curve:
     total = float(of.reference.sum())
-    if of.shown.size < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
+    if of.shown.size < FEWEST_FOR_AN_ESTIMATE or quotient(1.0, total, of.shown.size) is None:
         return _thinned(targets[:0], of.shown[:0])
     return _thinned(targets, np.cumsum(of.reference - of.shown) / total)
 

@@ -28,6 +28,7 @@ from core.evaluation.findings import estimate_data
 from core.forecast.confidence import RunningBounds, running_bounds
 from core.forecast.experts import EXPERTS, FORECASTS, MODEL, REFERENCE
 from core.forecast.sample_sizes import BLOCK
+from core.forecast.score import LEAST_LOSS
 from core.storage.evidence_blocks import COMBINATION, ExpertSums, read_expert_sums
 from core.storage.record_reader import RecordReader
 from core.storage.records import ChallengerFigures
@@ -103,6 +104,7 @@ class ExpertTable:
             for name, sums in found.items():
                 self._sums[name][place, np.searchsorted(every, times[place][name])] = sums.sums
         losses = self._losses(REFERENCE_NAME) if REFERENCE_NAME in known else np.empty((len(markets), 0, 2))
+        losses[losses < LEAST_LOSS * BLOCK] = 0.0  # rounding: there was nothing to forecast
         stored = np.isfinite(losses)
         means = np.where(stored, losses, 0.0).sum(axis=1) / np.maximum(stored.sum(axis=1), 1)
         self._units = np.where(means > 0.0, means, 1.0)

@@ -22,7 +22,7 @@ from core.evaluation.judged_scores import (
 )
 from core.evaluation.summary import summarise
 from core.forecast.experts import LOSS_ROWS
-from core.forecast.score import NOMINAL_COVERAGE, mean
+from core.forecast.score import LEAST_LOSS, NOMINAL_COVERAGE, mean
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore
 
@@ -101,7 +101,7 @@ def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> QuantityLosses
         if len(market):
             of = market.of(quantity)
             losses, scale = np.column_stack([of.by_row, of.shown]), float(of.reference.mean())
-            series.append(losses / scale if scale > 0.0 else losses)
+            series.append(losses / scale if scale > LEAST_LOSS else np.zeros_like(losses))
     if not series:
         return QuantityLosses(np.empty(0), np.empty((0, len(LOSS_ROWS))), quantity)
     times = np.concatenate([market["target_open_time_ms"] for market in markets])

@@ -78,11 +78,7 @@ def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str
         **evaluate_run(db, run, horizons, trade_cost),
     }
     summary["leaderboard"] = as_data(stored_leaderboard(db, [run]))
-    of_both = (
-        RecordReader(db, run_id) for run_id in dict.fromkeys((run.head_id, run.run_id))
-    )  # the model's, the run's
-    incidents = [incident for record in of_both for incident in stored_incidents(record)]
-    summary["incidents"] = sorted(incidents, key=lambda incident: int(incident["last_at_ms"]))
+    summary["incidents"] = stored_incidents(reader, (run.head_id,))  # the model's too
     return SharedRun(
         run=run,
         markets=tuple(each.market for each in RunStore(db).members(run.head_id)),

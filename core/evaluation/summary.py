@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -57,13 +58,13 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
     }
 
 
-def stored_incidents(reader: RecordReader) -> list[dict[str, Any]]:
-    """The newest ones as plain data, ascending in time. Raises StorageError."""
+def stored_incidents(reader: RecordReader, others: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The newest ones as plain data, as in `RecordReader.incidents`. Raises StorageError."""
     return [
         {"at_ms": incident.at_ms, "last_at_ms": incident.newest_at_ms, "count": incident.count}
         | {"severity": incident.severity.value, "kind": incident.kind}
         | {"what_happened": incident.what_happened, "what_was_done": incident.what_was_done}
-        for incident in reader.incidents(_INCIDENTS)
+        for incident in reader.incidents(_INCIDENTS, others)
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import secrets
 import stat
@@ -12,12 +13,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+_log = logging.getLogger("ghostcandle")
+
 
 def write_durably(path: Path, data: bytes, *, is_private: bool = True) -> None:
     """Write atomically: temporary file, fsync, replace, fsync of the folder. The folder must exist.
 
     is_private: False for a file that the user saves under a name: it gets the default mode, or the mode of the file
-    that it replaces. Raises OSError, and then leaves no temporary file.
+    that it replaces. Raises OSError only if `path` was not replaced, and then leaves no temporary file.
     """
     write_pieces_durably(path, (data,), is_private=is_private)
 
@@ -66,11 +69,15 @@ def sha256_of(path: Path) -> str:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the new name durable. Windows needs no such call."""
+    """Make the new name durable. Windows needs no such call, and shared folders and some network disks refuse it. No
+    error is raised: the file is in its place already, and a failure reported now would be false."""
     if os.name == "nt":
         return
-    handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        _log.debug("The folder %s was not synced: %s", folder, error)

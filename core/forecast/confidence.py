@@ -18,6 +18,7 @@ import numpy as np
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray
 from core.forecast.sample_sizes import BLOCK, FEWEST_BLOCKS, FEWEST_FOR_AN_ESTIMATE
+from core.forecast.score import quotient
 
 _ALPHA = 0.05
 _TIGHTEST_AT = 40
@@ -25,19 +26,23 @@ _TIGHTEST_AT = 40
 _WIDEST = 0.8
 """Half an interval's width in standard deviations of a block beyond which `running_bounds` gives none: there are too
 few blocks for so small an alpha."""
+_LEAST_OF_WHOLE = 1e-3
+"""Share of the mean block's whole below which a block has nothing to forecast."""
 
 
 def ratio_sequence(parts: FloatArray, wholes: FloatArray, value: float | None, n: int) -> Estimate:
     """The ratio of two sums with its confidence sequence.
 
     parts, wholes: of each full block, in time order: [B] each. value: the ratio over all n candles, also those not yet
-    in a full block; None, or too few candles, gives no estimate.
+    in a full block; None, or too few candles, gives no estimate; nor do blocks that mostly have nothing to forecast.
     """
     if value is None or n < FEWEST_FOR_AN_ESTIMATE:
         return Estimate(None, None, None, n)
     blocks = parts.shape[0]
     whole = float(wholes.mean()) if blocks else 0.0
-    if blocks < FEWEST_BLOCKS or whole <= 0.0:
+    if (wholes > _LEAST_OF_WHOLE * whole).sum() < min(FEWEST_BLOCKS, blocks // 2):
+        return Estimate(None, None, None, n)
+    if blocks < FEWEST_BLOCKS:
         return Estimate(value, None, None, n)
     centre = float(parts.sum() / wholes.sum())
     error = float((parts - centre * wholes).std(ddof=1)) / whole
@@ -105,11 +110,11 @@ def _long_run_variance(parts: FloatArray, wholes: FloatArray, ratio: FloatArray)
 
 def candle_ratio_sequence(parts: FloatArray, wholes: FloatArray, horizon: int = 1) -> Estimate:
     """The sum of parts / the sum of wholes: [n] each, in time order, of forecasts of `horizon` candles."""
-    n, total = parts.shape[0], float(wholes.sum())
+    n = parts.shape[0]
     length = max(BLOCK, 4 * horizon)  # forecasts of h candles overlap with h - 1 others
     full = n // length * length
     blocks, whole_blocks = (each[:full].reshape(-1, length).sum(axis=1) for each in (parts, wholes))
-    return ratio_sequence(blocks, whole_blocks, float(parts.sum()) / total if total > 0.0 else None, n)
+    return ratio_sequence(blocks, whole_blocks, quotient(float(parts.sum()), float(wholes.sum()), n), n)
 
 
 def skill_sequence(loss: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
@@ -133,9 +138,9 @@ def proven_after(loss: FloatArray, against: FloatArray, reference: FloatArray) -
     full = loss.shape[0] // BLOCK * BLOCK
     parts, wholes = (each[:full].reshape(-1, BLOCK).sum(axis=1) for each in (against - loss, reference))
     for blocks in range(FEWEST_BLOCKS, len(parts) + 1):
-        whole = float(wholes[:blocks].sum())
-        value = float(parts[:blocks].sum()) / whole if whole > 0.0 else None
-        found = ratio_sequence(parts[:blocks], wholes[:blocks], value, blocks * BLOCK)
+        n = blocks * BLOCK
+        value = quotient(float(parts[:blocks].sum()), float(wholes[:blocks].sum()), n)
+        found = ratio_sequence(parts[:blocks], wholes[:blocks], value, n)
         if found.low is not None and found.low > 0.0:
-            return blocks * BLOCK
+            return n
     return None

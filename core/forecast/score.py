@@ -16,6 +16,9 @@ COVERAGE_WINDOW = 500
 """Window, in candles, for a band's worst and best coverage."""
 NOMINAL_COVERAGE = 0.9
 """Of the wider band."""
+LEAST_LOSS = 1e-12
+"""Mean loss below which a reference loses nothing but rounding, in natural units."""
+_LEAST_OF_WHOLE = 0.01
 _Z_OF_EACH_CANDLE = 5.0
 _RESAMPLES = 400
 _SEED = 20_140_613
@@ -94,14 +97,7 @@ def skill(loss: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate
 
     Both [n], in time order, of forecasts of `horizon` candles.
     """
-    n = loss.shape[0]
-    total = float(reference.sum())
-    if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
-        return Estimate(None, None, None, n)
-    sums = _block_sums(np.stack([loss, reference]), horizon)
-    draws = 1.0 - sums[0] / np.maximum(sums[1], np.finfo(np.float64).tiny)
-    low, high = np.quantile(draws, (0.025, 0.975))
-    return Estimate(1.0 - float(loss.sum()) / total, float(low), float(high), n)
+    return ratio(reference - loss, reference, horizon)
 
 
 def gain(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
@@ -113,15 +109,25 @@ def gain(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: 
 
 
 def ratio(part: FloatArray, whole: FloatArray, horizon: int = 1) -> Estimate:
-    """The sum of `part` over the sum of `whole`, with its block bootstrap 95 % interval; both as in `gain`."""
-    n = part.shape[0]
-    total = float(whole.sum())
-    if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
+    """The sum of `part` over the sum of `whole`, with its block bootstrap 95 % interval; both as in `gain`.
+
+    No estimate if a resample may miss the whole, as where a price or a volume hardly ever moves: there is nothing to
+    forecast.
+    """
+    n, total = part.shape[0], float(whole.sum())
+    value = quotient(float(part.sum()), total, n)
+    if n < FEWEST_FOR_AN_ESTIMATE or value is None:
         return Estimate(None, None, None, n)
     parts, wholes = _block_sums(np.stack([part, whole]), horizon)
-    draws = parts / np.maximum(wholes, np.finfo(np.float64).tiny)
-    low, high = np.quantile(draws, (0.025, 0.975))
-    return Estimate(float(part.sum()) / total, float(low), float(high), n)
+    if wholes.min() < _LEAST_OF_WHOLE * total:
+        return Estimate(None, None, None, n)
+    low, high = np.quantile(parts / wholes, (0.025, 0.975))
+    return Estimate(value, float(low), float(high), n)
+
+
+def quotient(part: float, whole: float, n: int) -> float | None:
+    """The quotient of two sums over n candles; None if the whole is rounding: there was nothing to forecast."""
+    return part / whole if whole > LEAST_LOSS * n else None
 
 
 def diebold_mariano(loss: FloatArray, reference: FloatArray) -> float | None:

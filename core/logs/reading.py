@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import merge
 from operator import attrgetter
 from pathlib import Path
 
@@ -95,12 +96,11 @@ class LogBook:
         self.folder = folder
         self._tails = [LogTail(folder / name) for name in (WINDOW_FILE, TRAINER_FILE)]
         self.entries: list[LogEntry] = []
-        """Entries in ascending time."""
+        """Entries in the order in which they were written, as far as it is known: by time between the two files, but
+        never within one, as the clock may have been set back."""
 
     def update(self) -> bool:
         """Read the lines written since the last call. False if there are none."""
-        came = [entry for tail in self._tails for entry in tail.read()]
-        if came:
-            # stable: entries of the same time keep the order in which they were read
-            self.entries = sorted([*self.entries, *came], key=attrgetter("at_ms"))[-ENTRIES_KEPT:]
+        came = list(merge(*(tail.read() for tail in self._tails), key=attrgetter("at_ms")))
+        self.entries = [*self.entries, *came][-ENTRIES_KEPT:]
         return bool(came)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from core.domain.candle import DAY_MS, Candle
 from core.domain.candle_faults import Rejection, RejectionReason, Validator
@@ -30,11 +34,14 @@ from core.market.feeds.base import (
 from core.market.feeds.closed_candles import REMEMBERED
 from core.market.shown_names import shown_market
 from core.storage.candles import CandleStore
-from core.storage.errors import FullDiskError, StorageError
+from core.storage.database import is_writable_now
+from core.storage.errors import PassingError, StorageError
 from core.storage.holes import HoleStore
 
 _BATCH_CANDLES = 256
 _BATCH_S = 0.05
+_RETRY_S = 5.0
+_Result = TypeVar("_Result")
 _log = logging.getLogger("ghostcandle.feed")
 
 FeedReport = MissingCandles | RejectedMessage | FeedVitals
@@ -67,7 +74,8 @@ class PipelineListener:
 
 
 class MarketPipeline:
-    """Consumes one feed. History is stored in batches, a live candle at once."""
+    """Consumes one feed. History is stored in batches, a live candle at once. While a fault that passes keeps candles
+    from being stored, nothing more is read from the feed."""
 
     def __init__(
         self, feed: Feed, store: CandleStore, holes: HoleStore, clock: Clock, listener: PipelineListener
@@ -83,6 +91,9 @@ class MarketPipeline:
         self._batch: list[ClosedCandle] = []
         self._timer: asyncio.TimerHandle | None = None
         self._storage_error: StorageError | None = None
+        self._waits_for: PassingError | None = None
+        self._status: FeedStatus | None = None
+        """The feed's newest one."""
         self._closing: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
@@ -91,8 +102,7 @@ class MarketPipeline:
             await self._consume()
         except StorageError as error:
             _log.warning("the candles of %s cannot be stored: %s", shown_market(self._feed.market), error)
-            sentence = f"Candles cannot be stored, so the feed was stopped. {error}"
-            self._fail(sentence, needs_room=isinstance(error, FullDiskError))
+            self._fail(f"Candles cannot be stored, so the feed was stopped. {error}")
         finally:
             if self._timer is not None:
                 self._timer.cancel()
@@ -104,15 +114,19 @@ class MarketPipeline:
     async def _consume(self) -> None:
         """Raises StorageError only."""
         try:
-            known = self._stored_candles()
+            known = await self._done(self._stored_candles)
             self._latest_ms = known.candles[-1].open_time_ms if known.candles else None
             async for event in self._feed.events(self._latest_ms, known):
-                self._handle(event)
-            self._flush()
+                if isinstance(event, FormingCandle | FeedStatus | CorrectedCandle):
+                    await self._done(self._flush)
+                await self._done(partial(self._handle, event))
+                if self._batch and (self._batch[-1].is_live or len(self._batch) >= _BATCH_CANDLES):
+                    await self._done(self._flush)
+            await self._done(self._flush)
         except StorageError:
             raise
         except Exception as error:  # a feed is third-party code: none of its faults may end the window's loop
-            self._flush()
+            await self._done(self._flush)
             if isinstance(error, FeedError):
                 _log.warning("%s", error)
                 _log.debug("traceback", exc_info=error)
@@ -124,6 +138,34 @@ class MarketPipeline:
                     f"The feed of {shown_market(self._feed.market)} stopped unexpectedly ({reason}). Stored "
                     "candles are kept; choose the market again to continue. The log has the details."
                 )
+
+    async def _done(self, work: Callable[[], _Result]) -> _Result:
+        """The result of work with the database, tried again until no passing fault stops it. Raises StorageError."""
+        while True:
+            with suppress(PassingError):
+                return self._attempt(work)
+            await asyncio.sleep(_RETRY_S)
+
+    def _attempt(self, work: Callable[[], _Result]) -> _Result:
+        """The result of work with the database. Raises StorageError; a passing one again, without waiting for a lock,
+        while its fault lasts."""
+        if self._waits_for is not None and not is_writable_now(self._waits_for.path):
+            raise self._waits_for
+        try:
+            result = work()
+        except PassingError as error:
+            if self._waits_for is None:
+                _log.warning("the candles of %s wait to be stored: %s", shown_market(self._feed.market), error)
+                text = f"Candles wait to be stored. {error}"
+                now_ms = self._clock.now_ms()
+                self.listener.on_status(FeedStatus(FeedState.RECONNECTING, text, now_ms, passing=error.fault))
+            self._waits_for = error
+            raise
+        if self._waits_for is not None:
+            self._waits_for = None
+            if self._status is not None:
+                self.listener.on_status(replace(self._status, at_ms=self._clock.now_ms()))
+        return result
 
     def _stored_candles(self) -> StoredCandles:
         """The newest stored candles and holes, which the source may have corrected by now."""
@@ -151,7 +193,7 @@ class MarketPipeline:
             case FormingCandle(candle=candle):
                 self._handle_forming(candle)
             case FeedStatus():
-                self._flush()
+                self._status = event
                 _log.info("%s: %s", event.state.value, event.sentence)
                 self.listener.on_status(event)
             case CatchUpProgress():
@@ -172,13 +214,10 @@ class MarketPipeline:
             self._reject(closed.candle, rejection)
             return
         self._batch.append(closed)
-        if closed.is_live or len(self._batch) >= _BATCH_CANDLES:
-            self._flush()
-        elif self._timer is None:  # the feed may be silent from here on
+        if self._timer is None:  # the feed may be silent from here on
             self._timer = asyncio.get_running_loop().call_later(_BATCH_S, self._flush_in_time)
 
     def _handle_forming(self, candle: Candle) -> None:
-        self._flush()
         rejection = None if self._validator is None else self._validator.check_forming(candle)
         if rejection is None:
             self.listener.on_forming(candle)
@@ -187,7 +226,6 @@ class MarketPipeline:
 
     def _handle_correction(self, candle: Candle) -> None:
         """Replace the stored candle. It is no reference for later ones: the validator goes by order of arrival."""
-        self._flush()
         validator = self._validator or self._new_validator(candle)
         rejection = validator.check_correction(candle)
         if rejection is not None:
@@ -230,7 +268,9 @@ class MarketPipeline:
     def _flush_in_time(self) -> None:
         """Called by the loop, which would drop an exception: it ends the feed instead, and `run` reports the error."""
         try:
-            self._flush()
+            self._attempt(self._flush)
+        except PassingError:
+            self._timer = asyncio.get_running_loop().call_later(_RETRY_S, self._flush_in_time)
         except StorageError as error:
             self._storage_error = error
             self._closing = asyncio.ensure_future(self._close())
@@ -243,12 +283,11 @@ class MarketPipeline:
             self._timer = None
         if not self._batch:
             return
-        batch, self._batch = self._batch, []
-        candles = [closed.candle for closed in batch]
+        candles = [closed.candle for closed in self._batch]
         self._store.save(self._feed.market, candles)
-        live = tuple(closed.candle.open_time_ms for closed in batch if closed.is_live)
+        live = tuple(closed.candle.open_time_ms for closed in self._batch if closed.is_live)
+        self._batch = []
         self.listener.on_closed(candles, live)
 
-    def _fail(self, sentence: str, next_venue: str | None = None, *, needs_room: bool = False) -> None:
-        now_ms = self._clock.now_ms()
-        self.listener.on_status(FeedStatus(FeedState.FAILED, sentence, now_ms, next_venue, needs_room=needs_room))
+    def _fail(self, sentence: str, next_venue: str | None = None) -> None:
+        self.listener.on_status(FeedStatus(FeedState.FAILED, sentence, self._clock.now_ms(), next_venue))

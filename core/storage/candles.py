@@ -42,12 +42,11 @@ _ANNOUNCED = "UPDATE set_aside_candles SET is_announced = 1 WHERE market_id = ?"
 _LAST_SIMULATED = """
 SELECT venue, symbol, interval_ms FROM markets LEFT JOIN runs ON runs.market_id = markets.id AND fence > 0
 WHERE venue = ? AND (fence > 0 OR EXISTS (SELECT 1 FROM candles WHERE candles.market_id = markets.id))
-ORDER BY max(
-    runs.created_at_ms,
-    coalesce((SELECT max(created_at_ms) FROM checkpoints WHERE checkpoints.run_id = runs.run_id), 0)
-) DESC, runs.sequence DESC, markets.id DESC LIMIT 1
+ORDER BY (SELECT id FROM forecasts WHERE run = runs.sequence ORDER BY origin_open_time_ms DESC LIMIT 1) DESC,
+runs.sequence DESC, markets.id DESC LIMIT 1
 """
-"""Imported runs had no trainer here; markets with candles but without a run come after all runs."""
+"""By the rows' numbers, as a clock may have been wrong. Imported runs had no trainer here; markets with candles but
+without a run come after all runs."""
 _WITH_CANDLES = """
 SELECT venue, symbol, interval_ms FROM markets
 WHERE EXISTS (SELECT 1 FROM candles WHERE candles.market_id = markets.id) ORDER BY id DESC

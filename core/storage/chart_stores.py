@@ -60,7 +60,7 @@ class _PlacedStore(Generic[Placed]):
             self._db.conn.execute(f"DELETE FROM {self.table} WHERE id = ?", (number,))
 
     def list(self, venue: str, symbol: str) -> list[Placed]:
-        sql = f"SELECT {self._names} FROM {self.table} WHERE venue = ? AND symbol = ? ORDER BY created_at_ms, id"
+        sql = f"SELECT {self._names} FROM {self.table} WHERE venue = ? AND symbol = ? ORDER BY id"
         return [self._read(row, symbol) for row in select(self._db, f"{sql} LIMIT ?", (venue, symbol, self.most))]
 
     def _read(self, row: Row, symbol: str) -> Placed:

@@ -46,9 +46,10 @@ class CheckpointRows:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def list(self, run_id: str) -> list[CheckpointInfo]:
-        """All stored checkpoints, newest first, with the best of them marked."""
-        rows = select(self._db, f"{_SELECT} AND run_id = ? ORDER BY sequence DESC", (run_id,))
+    def list(self, *run_ids: str) -> list[CheckpointInfo]:
+        """All stored checkpoints of these runs, newest first, with the best of them marked."""
+        holes = ", ".join("?" * len(run_ids))
+        rows = select(self._db, f"{_SELECT} AND run_id IN ({holes}) ORDER BY sequence DESC", run_ids)
         infos = [to_checkpoint(row) for row in rows]
         best = best_of([info for info in infos if not is_imported(info.run_id)])
         return [replace(info, is_best=True) if info is best else info for info in infos]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 10_000
 START_AGAIN = "Close Ghostcandle and start it again: the newest verified backup then takes its place."
 _WAL_RETRY_S = 0.02
+_ENOUGH_BYTES = 50_000_000
+"""Room for a log of SQLite's and some checkpoints, so that a full disk is not full again at once."""
+_SHARE_OF_SMALL = 8
+"""On a small disk, an eighth of its size is required instead."""
 _log = logging.getLogger("ghostcandle")
 _STEPS_BETWEEN_LOOKS = 20_000
 """Instructions of SQLite's virtual machine: about a millisecond."""
@@ -123,6 +128,21 @@ def select(db: Database, sql: str, parameters: Sequence[object] = ()) -> list[tu
     """All rows at once: an open cursor would block checkpoints of the write-ahead log. Raises StorageError."""
     with translated(db), closing(db.conn.execute(sql, parameters)) as cursor:
         return cursor.fetchall()
+
+
+def is_writable_now(path: Path) -> bool:
+    """Whether the database can be written: its disk answers and has room, and nobody holds the file. Does not wait."""
+    try:
+        usage = shutil.disk_usage(path.parent)
+        if usage.free < min(_ENOUGH_BYTES, usage.total // _SHARE_OF_SMALL):
+            return False
+        uri = f"{path.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(uri, uri=True, timeout=0.0, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    except (OSError, sqlite3.Error):
+        return False
+    return True
 
 
 def decode(text: bytes) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+from core.domain.passing_faults import PassingFault
+
 
 class StorageError(Exception):
     """Something cannot be stored or read. The message is for the user."""
@@ -14,8 +16,13 @@ class CorruptDatabaseError(StorageError):
     """The file is not a database, or is damaged. `recovering.open_or_recover` sets such a file aside."""
 
 
-class FullDiskError(StorageError):
-    """The disk is full; the write can be repeated once there is room."""
+class PassingError(StorageError):
+    """The surroundings of the database at `path` are at fault; the work can be repeated once that has passed
+    (`database.is_writable_now`)."""
+
+    def __init__(self, sentence: str, fault: PassingFault, path: Path) -> None:
+        super().__init__(sentence)
+        self.fault, self.path = fault, path
 
 
 def explain(error: Exception, path: Path) -> StorageError | None:
@@ -26,11 +33,19 @@ def explain(error: Exception, path: Path) -> StorageError | None:
     primary = code & 0xFF  # the higher bits are the extended code
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return CorruptDatabaseError(f"The database {path} is damaged ({error}).")
-    sentence = _SENTENCES.get(primary)
-    kind = FullDiskError if primary == sqlite3.SQLITE_FULL else StorageError
-    return None if sentence is None else kind(sentence.format(path=path, error=error))
+    if primary not in _SENTENCES:
+        return None
+    sentence = _SENTENCES[primary].format(path=path, error=error)
+    return PassingError(sentence, _PASSING[primary], path) if primary in _PASSING else StorageError(sentence)
 
 
+_PASSING = {
+    sqlite3.SQLITE_BUSY: PassingFault.HELD,
+    sqlite3.SQLITE_LOCKED: PassingFault.HELD,
+    sqlite3.SQLITE_FULL: PassingFault.FULL_DISK,
+    sqlite3.SQLITE_CANTOPEN: PassingFault.AWAY,
+    sqlite3.SQLITE_IOERR: PassingFault.AWAY,
+}
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: "The database {path} is locked by another program. Close that program, then try again.",
     sqlite3.SQLITE_LOCKED: "The database {path} is locked by another program. Close that program, then try again.",

@@ -66,14 +66,14 @@ class DataFolder:
         return self.models / "transformer" / run_id
 
     def relative(self, path: Path) -> str:
-        """The name of a file in `CheckpointInfo.file`. Raises ValueError for a file outside the folder."""
-        return path.resolve().relative_to(self.root.resolve()).as_posix()
+        """The name of a file in `CheckpointInfo.file`. Raises ValueError for a file outside the folder. Links are not
+        followed: a folder in it may be a link to another disk."""
+        return path.absolute().relative_to(self.root).as_posix()
 
     def absolute(self, file: str) -> Path:
         """The inverse of `relative`. Raises StorageError for a path outside the folder."""
-        root = self.root.resolve()
-        path = (root / file).resolve()
-        if not path.is_relative_to(root):
+        path = self.root / file
+        if ".." in Path(file).parts or not path.is_relative_to(self.root):
             raise StorageError(f"'{file}' is outside the data folder {self.root}, so it is not read.")
         return path
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -269,11 +269,13 @@ class RecordReader:
         sql = f"SELECT COUNT(*) FROM steps WHERE run = {RUN} AND loss IS NOT NULL AND at_ms > ?"
         return int(self._select(sql, at_ms)[0][0])
 
-    def incidents(self, newest: int | None = None) -> list[Incident]:
-        """The `newest` incidents (None: all), ascending by their newest occurrence."""
-        order = "COALESCE(last_at_ms, at_ms) DESC, id DESC"
-        sql = f"SELECT {', '.join(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY {order} LIMIT ?"
-        return [to_incident(row) for row in reversed(self._select(sql, _limit(newest)))]
+    def incidents(self, newest: int | None = None, others: Iterable[str] = ()) -> list[Incident]:
+        """The `newest` incidents (None: all) of this run, and of others with these ids, in the order in which they were
+        stored, each at its newest occurrence."""
+        runs = tuple({self.run_id, *others})
+        which = f"run_id IN ({', '.join('?' * len(runs))}) ORDER BY id DESC LIMIT ?"
+        sql = f"SELECT {', '.join(INCIDENT_COLUMNS)} FROM incidents WHERE {which}"
+        return [to_incident(row) for row in reversed(select(self._db, sql, (*runs, _limit(newest))))]
 
     def drifts(self, newest: int | None = None) -> list[DriftFound]:
         """The `newest` drifts (None: all), ascending by candle."""

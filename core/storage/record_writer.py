@@ -139,7 +139,10 @@ class TrainingRecord:
         if former.kind != incident.kind or not 0 <= incident.at_ms - former.newest_at_ms <= self._episode_ms:
             return None
         joined = replace(incident, at_ms=former.at_ms, last_at_ms=incident.at_ms, count=former.count + 1)
-        settings = ", ".join(f"{name} = ?" for name in INCIDENT_COLUMNS)
+        # The highest id has happened last.
+        settings = ", ".join(
+            ("id = 1 + (SELECT MAX(id) FROM incidents)", *(f"{name} = ?" for name in INCIDENT_COLUMNS))
+        )
         self._execute(f"UPDATE incidents SET {settings} WHERE id = ?", [(*incident_row(joined), rows[0][0])])
         return joined
 

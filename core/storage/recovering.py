@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
@@ -150,7 +151,7 @@ def set_aside(path: Path, now_ms: int, folder: Path) -> Path | None:
         for ending in ("", "-wal", "-shm"):
             source = path.with_name(path.name + ending)
             if source.exists():
-                source.rename(target.with_name(target.name + ending))
+                shutil.move(source, target.with_name(target.name + ending))  # the quarantine may be on another disk
     except OSError as error:
         raise StorageError(
             f"The damaged database {path} cannot be moved away ({error.strerror}). Move it yourself, then start again."
@@ -254,9 +255,9 @@ def _restore_checkpoints(folder: DataFolder, backup: Backup, db: Database, aside
                 link_or_copy(kept, path)
         for (run_id,) in select(db, "SELECT run_id FROM runs"):
             for path in folder.checkpoints(run_id).glob(_WEIGHTS):
-                if path.resolve() not in named:
+                if path not in named:
                     (aside / run_id).mkdir(parents=True, exist_ok=True)
-                    path.rename(aside / run_id / path.name)
+                    shutil.move(path, aside / run_id / path.name)
     except OSError as error:
         raise StorageError(
             f"The backup {backup.name} is in place, but not all of its checkpoint files ({error.strerror or error}). "

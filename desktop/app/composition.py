@@ -39,10 +39,10 @@ from desktop.notifications.ghost_alerts import GhostAlerts
 from desktop.notifications.run_watch import RunWatch
 from desktop.overview.overview import Overview
 from desktop.services.backup_watch import BackupWatch
-from desktop.services.disk_space_watch import DiskSpaceWatch
 from desktop.services.history_watch import HistoryWatch
 from desktop.services.machine_watch import MachineWatch
 from desktop.services.market_choice import MarketChoice
+from desktop.services.passing_fault_watch import PassingFaultWatch
 from desktop.services.record_watch import AccuracyWatch, LeaderboardWatch
 from desktop.services.run_controller import READING_JOB, RunController
 from desktop.services.trainer import Trainer
@@ -258,8 +258,8 @@ class Application(QObject):
         self.backups = BackupWatch(folder, lambda: self.settings.current.backups, self._clock, self)
         self.backups.progressed.connect(self.state.apply)
         BackupNotices(self._shell, self.backups, folder)
-        self.disk_space = DiskSpaceWatch(self.state, self.banner, folder.root, self._clock, self)
-        self.disk_space.restart_requested.connect(
+        self.faults = PassingFaultWatch(self.state, self.banner, folder, self._clock, self)
+        self.faults.restart_requested.connect(
             lambda feed, training: self.runs.restart_stopped(self.settings.current, feed=feed, training=training)
         )
         self.training_break = TrainingBreak(self.state, self.banner, self._clock, self)
@@ -297,7 +297,7 @@ class Application(QObject):
         self.ghost_alerts.close()
         self.charting.cancel_reading()
         self.training_break.close()
-        self.disk_space.close()
+        self.faults.close()
         if not self.backups.close():
             _log.error("The backup that was under way did not end in time.")
         if not self.machine.close():

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.events import JobProgress
+from core.domain.passing_faults import PassingFault
 from core.domain.venue_names import venue_name
 from core.market.feeds.base import FeedError, FeedState
 from core.market.feeds.rate_limits import RateLimitHolds
@@ -22,7 +23,7 @@ from core.market.feeds.venue import ExchangeUrls
 from core.market.history.errors import CandleFileError, ReadingCancelledError
 from core.settings.tree import MarketSettings, Settings
 from core.settings.when_applied import with_changes_at_once
-from core.storage.errors import FullDiskError, StorageError
+from core.storage.errors import PassingError, StorageError
 from desktop.services.learned_markets import is_same, wanted_markets
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketCheck, MarketQuestion
 from desktop.services.market_feed import MarketFeeds
@@ -292,7 +293,7 @@ class RunController(QObject):
             with self._reading(wanted[0]) as watch:
                 return await feed.build(wanted, settings.training.seed, self._limit, watch)
         except (FeedError, CandleFileError, StorageError) as error:
-            self._give_up(settings, str(error), needs_room=isinstance(error, FullDiskError))
+            self._give_up(settings, str(error), error.fault if isinstance(error, PassingError) else None)
         except Exception as error:  # third-party code: the window must not wait for candles for ever
             _log.exception("the market could not be opened")
             words = translate("Window", "The market could not be opened ({0}: {1}). See the log for details.")
@@ -348,13 +349,13 @@ class RunController(QObject):
             if self._pending is None:
                 self._learn_later()
 
-    def _give_up(self, settings: Settings, sentence: str, *, needs_room: bool = False) -> None:
+    def _give_up(self, settings: Settings, sentence: str, passing: PassingFault | None = None) -> None:
         if self._is_left(settings):
             return
         if self._watched.market is not None:
             self.refused.emit(sentence)
             return
-        self._watched.report_feed(FeedState.FAILED, sentence, needs_room=needs_room)
+        self._watched.report_feed(FeedState.FAILED, sentence, passing)
         self.failed.emit(sentence)
 
     async def _start_again(self, *, keeps_pause: bool = False) -> None:

@@ -15,7 +15,7 @@ from core.domain.clock import Clock
 from core.domain.events import EventBatch, TrainerFailed
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from core.storage.errors import FullDiskError, StorageError
+from core.storage.errors import PassingError, StorageError
 from core.storage.folder import DataFolder
 from core.training.commands import TrainerCommand
 from core.training.hosting.inbox import Inbox
@@ -61,8 +61,8 @@ class TrainingWorker(QThread):
             self._drive()
         except Exception as error:
             words = translate("Window", "Training stopped: {0}").format(error)
-            needs_room = isinstance(error, FullDiskError)
-            failure = TrainerFailed(words, traceback.format_exc(), needs_room=needs_room)
+            passing = error.fault if isinstance(error, PassingError) else None
+            failure = TrainerFailed(words, traceback.format_exc(), passing=passing)
             _log.error("%s\n%s", failure.sentence, failure.details)
             self.batch.emit(EventBatch((failure,)))
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import Candle, Market
 from core.domain.events import TrainerReady
+from core.domain.passing_faults import PassingFault
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.market.pipeline import FeedReport, PipelineListener
 from core.settings.tree import MarketSettings, Settings
@@ -179,9 +180,9 @@ class WatchedMarkets(QObject):
                 translate("Window", "The feed ended: {0}. Choose the market again to continue.").format(error),
             )
 
-    def report_feed(self, state: FeedState, sentence: str, *, needs_room: bool = False) -> None:
+    def report_feed(self, state: FeedState, sentence: str, passing: PassingFault | None = None) -> None:
         """Report a status that the feed does not report itself."""
-        status = FeedStatus(state, sentence, self._state.clock.now_ms(), needs_room=needs_room)
+        status = FeedStatus(state, sentence, self._state.clock.now_ms(), passing=passing)
         self._state.markets.on_feed_event(self.market, status)
 
 

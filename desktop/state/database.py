@@ -114,9 +114,9 @@ class WindowDatabase:
             return stored_market(db, run, settings)
 
     def incidents(self, run_ids: Iterable[str], newest: int) -> Sequence[Incident]:
-        """The incidents of all these runs, ascending by their newest occurrence."""
-        found = [incident for run_id in run_ids for incident in self.record(run_id).incidents(newest)]
-        return sorted(found, key=lambda incident: incident.newest_at_ms)[-newest:]
+        """The newest incidents of all these runs, in the order of their newest occurrences."""
+        first, *others = run_ids
+        return self.record(first).incidents(newest, others)
 
     def newest_forecast(self, run_id: str, interval: Interval) -> ForecastMade | None:
         """The newest forecast stored before the window was closed."""

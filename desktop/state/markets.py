@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import Candle, Market
 from core.domain.events import AccuracySummary, DriftFound, Estimate, ForecastMade, MarketStatus
+from core.domain.passing_faults import PassingFault
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus, FeedVitals
 from core.market.pipeline import FeedReport
 from core.market.shown_names import name_order
@@ -56,9 +57,9 @@ class MarketRow:
         return "" if self.feed_status is None else self.feed_status.sentence
 
     @property
-    def needs_room(self) -> bool:
-        """Whether the feed was stopped by a full disk."""
-        return self.feed_status is not None and self.feed_status.needs_room
+    def passing(self) -> PassingFault | None:
+        """Why its candles cannot be stored at present."""
+        return None if self.feed_status is None else self.feed_status.passing
 
     @property
     def newest(self) -> Candle | None:

@@ -74,8 +74,8 @@ class NoticeWriter(QObject):
 
     def _on_failed(self, event: TrainerFailed) -> None:
         self._banner.withdraw(_ENDED)  # the failure says it too
-        if event.needs_room:
-            return  # reported by the watch of the disk space
+        if event.passing is not None:
+            return  # reported by the watch of passing faults
         notice = Notice(
             _TRAINER, Severity.ERROR, event.sentence, event.details, translate("Panels", "Start again"), self._on_start
         )
@@ -83,7 +83,7 @@ class NoticeWriter(QObject):
 
     def _on_feed(self) -> None:
         feed = self._state.feed
-        if feed is None or feed.state is not FeedState.FAILED or feed.needs_room:
+        if feed is None or feed.state is not FeedState.FAILED or feed.passing is not None:
             self._banner.withdraw(_FEED)
             return
         self._banner.show_notice(

@@ -63,7 +63,7 @@ def _what_it_says(qt: object) -> dict[str, object]:
                 "on_screen": any(screen.availableGeometry().intersects(place) for screen in QGuiApplication.screens()),
                 "feed": widget._state.feed.state.value if widget._state.feed is not None else "",
                 "feed_says": widget._state.feed.sentence if widget._state.feed is not None else "",
-                "feed_needs_room": widget._state.feed is not None and widget._state.feed.needs_room,
+                "feed_waits": widget._state.feed is not None and widget._state.feed.passing is not None,
                 "step": widget._state.status.step if widget._state.status is not None else 0,
                 "is_front": widget.isActiveWindow(),
             }

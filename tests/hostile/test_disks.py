@@ -124,7 +124,7 @@ def test_a_window_reports_a_full_disk_and_continues_with_space(data: Path, host:
         with pytest.raises(OSError, match="No space"), ballast.open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(4_096))
-        said = opened.wait_for(lambda said: said["feed_needs_room"], "word of the disk")
+        said = opened.wait_for(lambda said: said["feed_waits"], "word of the disk")
         assert said["window"], "it is still there"
         (notice,) = (text for text in said["banner"] if "is full" in text)
         assert str(data) in notice and "continues automatically" in notice

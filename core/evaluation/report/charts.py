@@ -19,7 +19,7 @@ from core.evaluation.report.figures import between, percent, share
 from core.evaluation.sharing import NewestCandles
 from core.forecast.experts import EXPERTS, MODEL
 from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
-from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, rolling_means
+from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, quotient, rolling_means
 
 _MOST_POINTS = 700
 """About one per pixel; the last one is always included."""
@@ -33,14 +33,15 @@ def loss_reduction(timeline: Timeline, name: str) -> Element | None:
     """Cumulative reduction of the reference's loss over time."""
     losses = timeline.losses[name]
     n, best = len(losses), losses.best_baseline
-    if best is None or n < FEWEST_FOR_AN_ESTIMATE or losses.reference.sum() <= 0.0:
+    total = float(losses.reference.sum())
+    if best is None or n < FEWEST_FOR_AN_ESTIMATE or quotient(1.0, total, n) is None:
         return None
     lines = [
         (f"best baseline ({EXPERTS[best]})", "baseline", losses.of(best)),
         ("model alone", "model", losses.of(MODEL)),
         ("combination", "combination", losses.shown),
     ]
-    total = losses.reference.sum()  # so that each ends at the skill
+    # Over the whole record's loss, so that each ends at the skill.
     curves = [(label, kind, np.cumsum(losses.reference - each) / total) for label, kind, each in lines]
     rows = _thinned_rows(n)
     across = svg.across(0.0, float(n - 1))

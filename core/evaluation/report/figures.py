@@ -6,9 +6,11 @@ import math
 from typing import Any
 
 from core.domain.dates import utc_text
-from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE
+from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMATE
 
 NOT_ENOUGH = "not enough candles"
+NOTHING = "nothing to forecast"
+"""Of a price or a volume that hardly ever moves: the loss of "no change" is nothing, so no share of it is defined."""
 EXPLAINED = (
     "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. "
     "The best single baseline is named in hindsight. bp: basis points, hundredths of a percent."
@@ -63,10 +65,15 @@ def between(ci95: list[float], digits: int = 2) -> str:
     return f"{100.0 * ci95[0]:+.{digits}f} to {100.0 * ci95[1]:+.{digits}f}"
 
 
-def measured(value: float | None, ci95: list[float] | None, digits: int = 2) -> str:
+def missing(n: int) -> str:
+    """The reason for a skill or gain without a value."""
+    return NOT_ENOUGH if n < FEWEST_FOR_AN_ESTIMATE else NOTHING
+
+
+def measured(value: float | None, ci95: list[float] | None, n: int, digits: int = 2) -> str:
     """A difference with its 95 % interval."""
     if value is None or ci95 is None:
-        return NOT_ENOUGH
+        return missing(n) if value is None else NOT_ENOUGH
     return f"{percent(value, digits)} ({between(ci95, digits)})"
 
 
@@ -74,7 +81,7 @@ def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
     """The conclusion from the interval of a difference: significant on one side of 0, on enough candles, or not
     proven."""
     if ci95 is None:
-        return NOT_ENOUGH
+        return missing(n)
     if ci95[0] <= 0.0 <= ci95[1]:
         return "not proven: the interval includes 0"
     if n < FEWEST_FOR_AN_EDGE:
@@ -85,7 +92,7 @@ def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
 def judged(value: float | None, ci95: list[float] | None, n: int, digits: int = 2) -> str:
     """A value as in `measured`, marked if nothing is proven."""
     is_open = ci95 is not None and bool(verdict(ci95, n, better="", worse=""))
-    return measured(value, ci95, digits) + (", not proven" if is_open else "")
+    return measured(value, ci95, n, digits) + (", not proven" if is_open else "")
 
 
 def heading(summary: dict[str, Any]) -> str:
@@ -205,7 +212,8 @@ def _judged(of: dict[str, Any], key: str) -> str:
 
 def _measured(of: dict[str, Any], key: str) -> str:
     """The model's gain has one more digit, as it is small."""
-    return measured(of[key], of[f"{key}_ci95"], digits=3 if key == "model_gain" else 2)
+    n = of.get(f"{key}_n", of["n"])
+    return measured(of[key], of[f"{key}_ci95"], n, digits=3 if key == "model_gain" else 2)
 
 
 def _better_or_worse(of: dict[str, Any], key: str) -> str:
@@ -318,7 +326,7 @@ def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
         (
             f"{name}, {share(of['share'], 0)}",
-            *(_measured(of[quantity], "skill") for quantity in QUANTITIES),
+            *(_measured(of[quantity] | {"n": of["n"]}, "skill") for quantity in QUANTITIES),
             _covered(of["coverage_90"], of["coverage_90_ci95"]),
             f"{of['n']:,}",
         )
@@ -334,7 +342,7 @@ def after_gap(summary: dict[str, Any]) -> str:
     head = f"Candles after a gap or a session break: {of['n']:,}, in none of the other figures"
     if of["coverage_90"] is None:
         return f"{head}; {NOT_ENOUGH} to judge them."
-    skills = "; ".join(f"skill of the {name} {_measured(of[name], 'skill')}" for name in QUANTITIES)
+    skills = "; ".join(f"skill of the {name} {_measured(of[name] | {'n': of['n']}, 'skill')}" for name in QUANTITIES)
     covered = _with_n(of["coverage_90"], of["n"], of["coverage_90_ci95"])
     hits = _with_n(of["direction"], of["direction_n"], of["direction_ci95"])
     return f"{head}. One candle ahead: {skills}; 90 % band covers {covered}; direction right {hits}."
@@ -364,8 +372,8 @@ def online(summary: dict[str, Any]) -> str:
     if of["gain"] is None:
         return f"Whether online training helped: {NOT_ENOUGH} with a reference model, {frozen} (n = {of['n']:,})."
     return (
-        f"Online training: {measured(of['gain'], of['ci95'])} against the reference model, {frozen}; close and range "
-        f"in equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
+        f"Online training: {measured(of['gain'], of['ci95'], of['n'])} against the reference model, {frozen}; close "
+        f"and range in equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
     )
 
 
@@ -385,7 +393,7 @@ def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
 def in_a_sentence(summary: dict[str, Any], name: str) -> str:
     of = summary["pinball"][name]
     if of["skill"] is None:
-        return f"The {name}: {NOT_ENOUGH} for a result (n = {of['n']:,})."
+        return f"The {name}: {missing(of['n'])} (n = {of['n']:,})."
     skill = verdict(of["skill_ci95"], of["n"], "better than “no change”", "worse than “no change”")
     gain = _model_verdict(of)
     return (

@@ -45,7 +45,7 @@ def _skill(found: dict[str, Any] | None) -> str:
     """A skill with its interval; the value alone before there is one."""
     if found is None or found["value"] is None:
         return _MISSING
-    return percent(found["value"]) if found["ci95"] is None else measured(found["value"], found["ci95"])
+    return percent(found["value"]) if found["ci95"] is None else measured(found["value"], found["ci95"], found["n"])
 
 
 def _share(found: dict[str, Any] | None) -> str:

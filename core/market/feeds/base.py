@@ -9,6 +9,7 @@ from typing import Protocol
 
 from core.domain.candle import Candle, Market
 from core.domain.counts import in_words
+from core.domain.passing_faults import PassingFault
 from core.domain.venue_names import venue_name
 
 
@@ -50,7 +51,7 @@ class FeedStatus:
     next_venue: if this venue has failed, the next one in the user's order. It is offered, never switched to.
     retry_at_ms: the end of the wait before `retry`.
     awaits_message: the next connection is open, but has no message yet.
-    needs_room: the disk that candles are stored on is full; the feed can continue once there is room.
+    passing: why candles cannot be stored at present; the feed continues once it has passed.
     """
 
     state: FeedState
@@ -58,7 +59,7 @@ class FeedStatus:
     at_ms: int
     next_venue: str | None = None
     retry_at_ms: int | None = None
-    needs_room: bool = False
+    passing: PassingFault | None = None
     retry: str = "Next try"
     awaits_message: bool = False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -158,7 +159,8 @@ class CheckpointWriter:
         return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
 
     def delete(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Mark the rows, then delete the files: a crash in between leaves an orphan, not a row without a file."""
+        """Mark the rows, then delete the files: a crash in between, or a disk that refuses, leaves an orphan, not a row
+        without a file."""
         chosen = [info for info in (self._rows.by_id(id_) for id_ in ids) if info is not None]
         if not chosen:
             return ()
@@ -166,7 +168,8 @@ class CheckpointWriter:
             self._record.mark_deleted([info.checkpoint_id for info in chosen])
         gone = [info for info in chosen if self._rows.by_id(info.checkpoint_id) is None]  # a new pin keeps its row
         for info in gone:
-            self._folder.absolute(info.file).unlink(missing_ok=True)
+            with suppress(OSError):
+                self._folder.absolute(info.file).unlink(missing_ok=True)
         return tuple(info.checkpoint_id for info in gone)
 
     def kept(self) -> list[CheckpointInfo]:
@@ -202,10 +205,11 @@ class CheckpointWriter:
         if not folder.is_dir():
             return
         known = {self._folder.absolute(info.file) for info in self._rows.list(self._run_id)}
-        orphans = [path for path in folder.iterdir() if path.resolve() not in known and path.suffix in _OURS]
+        orphans = [path for path in folder.iterdir() if path not in known and path.suffix in _OURS]
         orphans += folder.glob(UNFINISHED_SNAPSHOTS)
         for path in orphans:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # the next start tries again
+                path.unlink(missing_ok=True)
 
     def _figures_of(self, restored_id: str | None) -> dict[str, Any]:
         """Figures of the restored checkpoint, whose weights these are. Empty if it is of another run, which may be of

@@ -8,17 +8,19 @@ import logging
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.events import EventBatch, Incident, TrainerFailed
+from core.domain.passing_faults import PassingFault
 from core.market.feeds.base import Feed, FeedState, FeedStatus
 from core.market.pipeline import MarketPipeline, PipelineListener
 from core.storage.backups import BackupCancelled, is_due, make_backup
 from core.storage.candles import CandleStore
-from core.storage.database import open_database
-from core.storage.errors import StorageError
+from core.storage.database import is_writable_now, open_database
+from core.storage.errors import PassingError, StorageError
 from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
 from core.training.commands import RecordIncident, RescoreCandle, SetLearned
@@ -30,6 +32,7 @@ from core.training.online.trainer_spec import SessionSpec
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+_RETRY_S = 5.0
 _FIRST_BACKUP_S, _LOOK_FOR_BACKUP_S, _AFTER_A_FAILURE_S = 120.0, 60.0, 3600.0
 _log = logging.getLogger("ghostcandle")
 
@@ -48,6 +51,7 @@ class HeadlessRun:
         """feeds: one for each market of the spec, in order."""
         self._feeds = feeds
         self._spec = spec
+        self._database = DataFolder(spec.root).database
         self._clock = clock
         self._on_batch = on_batch
         self._on_feed = on_feed
@@ -55,6 +59,7 @@ class HeadlessRun:
         self._ending = threading.Event()
         self.feed_failures: dict[Market, str] = {}
         self._failure: str | None = None
+        self._waits_for: PassingFault | None = None
         self.is_stopped = False
         """Whether `stop` was called."""
 
@@ -74,8 +79,8 @@ class HeadlessRun:
         try:
             await asyncio.shield(driver)
         finally:
-            self._inbox.stop()
             self._ending.set()
+            self._inbox.stop()
             backups.cancel()
             pipeline.cancel()
             for task in (pipeline, backups):
@@ -91,11 +96,12 @@ class HeadlessRun:
     def stop(self) -> None:
         """End soon, with a last checkpoint. May be called from a signal handler of the loop."""
         self.is_stopped = True
+        self._ending.set()
         self._inbox.stop()
 
     async def _feed_candles(self) -> None:
         try:
-            db = open_database(DataFolder(self._spec.root).database)
+            db = open_database(self._database)
             try:
                 feeds = zip(self._spec.markets, self._feeds, strict=True)
                 await asyncio.gather(*(self._feed_market(db, market, feed) for market, feed in feeds))
@@ -115,6 +121,9 @@ class HeadlessRun:
     def _on_status(self, market: Market, status: FeedStatus) -> None:
         if status.state is FeedState.FAILED:
             self.feed_failures[market] = status.sentence
+        if status.passing is PassingFault.FULL_DISK:  # only the user can make room
+            self._failure = status.sentence
+            self._inbox.stop()
         self._on_feed(status)
 
     async def _back_up(self) -> None:
@@ -138,20 +147,30 @@ class HeadlessRun:
             await asyncio.sleep(wait_s)
 
     def _drive(self) -> None:
-        try:
-            db = open_database(DataFolder(self._spec.root).database)
+        """Train to the end; a fault that passes without the user is waited for."""
+        while True:
+            self._waits_for = None
             try:
-                make_host = host_maker(self._spec, self._clock)
-                TrainingDriver(self._spec, make_host, CandleStore(db), self._inbox, self._on_events, self._clock).run()
-            finally:
-                db.close()
-        except Exception as error:
-            self._on_events(EventBatch((TrainerFailed(f"Training stopped: {error}", traceback.format_exc()),)))
+                with closing(open_database(self._database)) as db:
+                    make_host, store = host_maker(self._spec, self._clock), CandleStore(db)
+                    TrainingDriver(self._spec, make_host, store, self._inbox, self._on_events, self._clock).run()
+            except Exception as error:
+                passing = error.fault if isinstance(error, PassingError) else None
+                failed = TrainerFailed(f"Training stopped: {error}", traceback.format_exc(), passing=passing)
+                self._on_events(EventBatch((failed,)))
+            if self._waits_for in (None, PassingFault.FULL_DISK):
+                return
+            while not (self._ending.wait(_RETRY_S) or is_writable_now(self._database)):
+                pass
+            self._inbox.is_stopped = False  # the driver has stopped itself
+            if self._ending.is_set():
+                return
+            self._failure = None
 
     def _on_events(self, batch: EventBatch) -> None:
         for event in batch.events:
             if isinstance(event, TrainerFailed):
-                self._failure = event.sentence
+                self._failure, self._waits_for = event.sentence, event.passing
         self._on_batch(batch)
 
 

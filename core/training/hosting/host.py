@@ -15,7 +15,9 @@ from core.domain.candle import Market
 from core.domain.challenger_sources import ChallengerError
 from core.domain.clock import Clock
 from core.domain.events import EventBatch
+from core.domain.passing_faults import PassingFault
 from core.market.history.utc_times import moment_text
+from core.storage.errors import PassingError, StorageError
 from core.training.commands import TrainerCommand
 from core.training.engine.device_faults import DeviceError, DeviceFault, classify
 from core.training.online.trainer_spec import SessionSpec
@@ -30,7 +32,7 @@ class HostDiedError(Exception):
     """The host ended unexpectedly, or was ended. Also the last message of a child process.
 
     is_final: a restart would end the same way. candle_ms, market: open time (UTC ms) of the candle that ended the host,
-    and its market, if both are known.
+    and its market, if both are known. passing: the fault that must pass before a restart, if it is one that does.
     """
 
     sentence: str
@@ -39,6 +41,7 @@ class HostDiedError(Exception):
     cause: DeathCause = DeathCause.ERROR
     candle_ms: int | None = None
     market: Market | None = None
+    passing: PassingFault | None = None
 
     def __post_init__(self) -> None:
         super().__init__(self.sentence)
@@ -124,8 +127,9 @@ def died(error: Exception) -> HostDiedError:
     """The error as the driver receives it. Causes that the machine or the user must fix first are final."""
     details = "".join(traceback.format_exception(error))
     cause = _cause_of(error)
-    if cause in (DeathCause.REFUSED, DeathCause.FULL_DISK, DeathCause.NO_DEVICE):
-        return HostDiedError(str(error), details, is_final=True, cause=cause)
+    if cause in (DeathCause.REFUSED, DeathCause.NO_DEVICE):
+        passing = error.fault if isinstance(error, PassingError) else None
+        return HostDiedError(str(error), details, is_final=True, cause=cause, passing=passing)
     if isinstance(error, CandleError):
         sentence = f"Training stopped at the candle of {moment_text(error.open_time_ms)}: {error}."
         return HostDiedError(sentence, details, candle_ms=error.open_time_ms, market=error.market)
@@ -145,10 +149,6 @@ def died_in_thread(error: Exception) -> HostDiedError:
 
 
 def _cause_of(error: Exception) -> DeathCause:
-    from core.storage.errors import FullDiskError, StorageError  # noqa: PLC0415 - only on failure
-
-    if isinstance(error, FullDiskError):
-        return DeathCause.FULL_DISK
     if isinstance(error, StorageError | ChallengerError):
         return DeathCause.REFUSED
     if isinstance(error, DeviceError):

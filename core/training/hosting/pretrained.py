@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,6 +51,8 @@ class Pretrained:
     """Time up to which it has seen candles, in training or in validation."""
     epoch: int
     skill: float
+    number: int = 0
+    """Counts the models of this folder: the newest has the highest, whatever its clock."""
 
 
 _DESCRIPTIONS = TypeAdapter(Pretrained)
@@ -73,9 +75,8 @@ class PretrainedStore:
         checkpoint_id = f"{_FOLDER}-{utc_text(created_at_ms, '%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         path = self._folder / f"{checkpoint_id}.safetensors"
         written = write_weights(path, tensors, {**metadata, "checkpoint_id": checkpoint_id})
-        kept = Pretrained(
-            checkpoint_id, self._data.relative(path), written.sha256, written.size_bytes, created_at_ms, **facts
-        )
+        file, number = self._data.relative(path), 1 + max((each.number for each in self.newest_first()), default=0)
+        kept = Pretrained(checkpoint_id, file, *astuple(written), created_at_ms, **facts, number=number)
         write_durably(path.with_suffix(".json"), json.dumps(asdict(kept), indent=2).encode())
         return kept
 
@@ -91,7 +92,7 @@ class PretrainedStore:
             return []
         read = [_read(path) for path in sorted(self._folder.glob("*.json"))]
         known = [pretrained for pretrained in read if pretrained is not None]
-        return sorted(known, key=lambda one: (one.created_at_ms, one.checkpoint_id), reverse=True)
+        return sorted(known, key=lambda one: (one.number, one.created_at_ms, one.checkpoint_id), reverse=True)
 
     def load(self, pretrained: Pretrained) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Read and check one. Raises CheckpointError, and StorageError for a path outside the folder."""

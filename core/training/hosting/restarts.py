@@ -13,6 +13,7 @@ from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import Incident, Severity, TrainerFailed, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
+from core.domain.passing_faults import PassingFault
 from core.machine.cuda_setup import RELOAD_DRIVER
 from core.market.history.utc_times import moment_text
 from core.market.shown_names import shown_market
@@ -253,7 +254,9 @@ class Restarts:
     def end(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> RestartDecision:
         """No other host follows: the cause must be fixed first, or the run was ending anyway."""
         self._requeue(unanswered)
-        return RestartDecision((self._trainer_ended(death, "It was not restarted.", _REPEATED_LATER),), _failed(death))
+        waits = death.passing in (PassingFault.HELD, PassingFault.AWAY)
+        done = "It waits until this has passed." if waits else "It was not restarted."
+        return RestartDecision((self._trainer_ended(death, done, _REPEATED_LATER),), _failed(death))
 
     def gpu_is_back(self) -> Incident:
         """The offer to use the GPU again."""
@@ -350,9 +353,8 @@ _REPEATED_LATER = (
 
 
 def _failed(death: HostDiedError, why: str = "") -> TrainerFailed:
-    needs_room = death.cause is DeathCause.FULL_DISK
-    advice = "Training can continue once there is room." if needs_room else "Restart training when the cause is fixed."
-    return TrainerFailed(f"{death.sentence}{why} {advice}", death.details, needs_room=needs_room)
+    advice = "Restart training when the cause is fixed." if death.passing is None else "Training can continue then."
+    return TrainerFailed(f"{death.sentence}{why} {advice}", death.details, passing=death.passing)
 
 
 def _unfinished(unanswered: Sequence[TrainerCommand]) -> str:

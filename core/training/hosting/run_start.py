@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from core.domain.candle import Market
@@ -53,8 +54,11 @@ def note_newer(spec: SessionSpec, db: Database, resumed: CheckpointInfo) -> Sequ
     StorageError."""
     if spec.others or not _may_take_over(spec):
         return ()
-    newer = [info for _, info in _saved_elsewhere(spec, db) if info.created_at_ms > resumed.created_at_ms]
-    return [_continued_alone(spec.market, resumed, newer[0])] if newer else ()
+    elsewhere = {run.run_id for run, _ in _saved_elsewhere(spec, db)}
+    newest_first = CheckpointRows(db).list(resumed.run_id, *elsewhere)
+    newer = takewhile(lambda info: info.checkpoint_id != resumed.checkpoint_id, newest_first)
+    good_first = sorted((info for info in newer if info.run_id in elsewhere), key=lambda info: not info.is_known_good)
+    return [_continued_alone(spec.market, resumed, good_first[0])] if good_first else ()
 
 
 def _may_take_over(spec: SessionSpec) -> bool:
@@ -86,9 +90,9 @@ def _saved_elsewhere(spec: SessionSpec, db: Database) -> list[tuple[Run, Checkpo
     last saved first. Those saved while steps were being skipped come after all known good ones."""
     runs, rows = RunStore(db), CheckpointRows(db)
     fingerprint = replace(spec, others=() if spec.others else (spec.market,)).fingerprint  # any other makes it several
-    heads = [run for market in spec.markets if (run := runs.find(market, fingerprint)) is not None]
-    saved = [(run, info) for run in heads for info in rows.list(run.run_id)]
-    return sorted(saved, key=lambda each: (each[1].is_known_good, each[1].created_at_ms, each[1].step), reverse=True)
+    heads = {run.run_id: run for market in spec.markets if (run := runs.find(market, fingerprint)) is not None}
+    saved = sorted(rows.list(*heads), key=lambda info: not info.is_known_good)
+    return [(heads[info.run_id], info) for info in saved]
 
 
 def _taken_over(spec: SessionSpec, run: Run, info: CheckpointInfo, learned_until_ms: int) -> IncidentDraft:

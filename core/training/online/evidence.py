@@ -16,6 +16,7 @@ from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import ratio_sequence
 from core.forecast.experts import NO_CHALLENGERS, ExpertList, unpack_losses
 from core.forecast.sample_sizes import BLOCK
+from core.forecast.score import quotient
 from core.storage.evidence_blocks import COMBINATION, ONLINE, OWN, EvidenceBlock, expert_kind
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
@@ -89,14 +90,14 @@ class SkillEvidence:
         total = blocks.sum(axis=0) + sum((losses for _, losses in self._open), np.zeros((3, _PAIR)))
         units = total[-1]
         close, spread = (self._ratio(blocks, total, against, np.eye(_PAIR)[part]) for part in range(_PAIR))
-        if not (units > 0.0).all():
+        if any(quotient(1.0, float(unit), self.n) is None for unit in units):
             return Estimate(None, None, None, self.n), close, spread
         return self._ratio(blocks, total, against, 1.0 / units), close, spread
 
     def _ratio(self, blocks: FloatArray, total: FloatArray, against: int, weights: FloatArray) -> Estimate:
         parts, wholes = (blocks[:, against] - blocks[:, 0]) @ weights, blocks[:, -1] @ weights
         part, whole = float((total[against] - total[0]) @ weights), float(total[-1] @ weights)
-        return ratio_sequence(parts, wholes, part / whole if whole > 0.0 else None, self.n)
+        return ratio_sequence(parts, wholes, quotient(part, whole, self.n), self.n)
 
 
 class ExpertEvidence:

@@ -13,7 +13,7 @@ from core.domain.events import AccuracySummary, Estimate, ForecastMode
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import skill_sequence
 from core.forecast.experts import NO_CHALLENGERS, ExpertList, loss_without_challengers
-from core.forecast.score import share, skill
+from core.forecast.score import quotient, share, skill
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.training.online.accuracy_summary import GROUPS, SCORE_WINDOW, accuracy_summary, columns
@@ -177,7 +177,7 @@ def _replace_version(scores: deque[StoredScore], score: StoredScore) -> None:
 
 def skill_of_both(losses: Sequence[FloatArray], reference: Sequence[FloatArray]) -> Estimate:
     """The skill of close and range in equal parts. losses: [n] each, in time order."""
-    if min(float(each.sum()) for each in reference) <= 0.0:
+    if any(quotient(1.0, float(each.sum()), each.size) is None for each in reference):
         return Estimate(None, None, None, len(reference[0]))
     units = [each.mean() for each in reference]
     both, both_reference = (

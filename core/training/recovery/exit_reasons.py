@@ -16,7 +16,6 @@ class DeathCause(StrEnum):
 
     ERROR = "an unrecoverable error"
     REFUSED = "a cause that must be fixed first"
-    FULL_DISK = "the disk is full"
     NO_DEVICE = "the requested device cannot be used"
     OUT_OF_MEMORY = "out of memory"
     STICKY = "a device error that the process cannot recover from"

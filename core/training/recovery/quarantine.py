@@ -37,10 +37,8 @@ class Quarantine:
         path = self._folder / f"step-{step:08d}-{reason.replace(' ', '-')}.safetensors"
         try:
             write_weights(path, tensors, {"step": step, "reason": reason})
-            kept = sorted(
-                self._folder.glob("*.safetensors"), key=lambda each: (each.stat().st_mtime_ns, each.name), reverse=True
-            )
-            for oldest in kept[_MOST_STORED:]:
+            others = sorted(each for each in self._folder.glob("*.safetensors") if each != path)  # by their steps
+            for oldest in others[: 1 - _MOST_STORED]:
                 oldest.unlink(missing_ok=True)
         except OSError as error:
             return f"The batch could not be kept for inspection ({error.strerror or error})."

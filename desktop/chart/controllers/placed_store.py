@@ -158,7 +158,7 @@ class PlacedStore:
 
     def _retain(self, *stored: Storable) -> None:
         self._objects.update((key, each) for each in stored if (key := key_of(each)) is not None)
-        self._objects = dict(sorted(self._objects.items(), key=lambda item: item[1].created_at_ms))
+        self._objects = dict(sorted(self._objects.items(), key=lambda item: item[0][1]))
 
     def _delete(self, thing: Storable) -> bool:
         assert thing.number is not None

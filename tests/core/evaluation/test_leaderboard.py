@@ -230,6 +230,12 @@ def test_with_few_blocks_there_are_values_and_no_proof() -> None:
     assert board(table({})).rows == ()
 
 
+def test_a_market_with_nothing_to_forecast_ranks_nobody_by_rounding() -> None:
+    losses = {name: each * 1e-17 for name, each in losses_with_an_edge().items()}
+    found = board(table(losses))
+    assert all(row.rank == 1 and row.close is not None and row.close.value is None for row in found.rows)
+
+
 def test_a_late_row_is_compared_on_the_candles_that_both_have() -> None:
     losses = losses_with_an_edge()
     late = {name: blocks(each) for name, each in losses.items()} | {"new": blocks(0.5 * losses["HAR"][40:], first=40)}

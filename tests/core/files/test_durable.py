@@ -1,7 +1,8 @@
-"""Atomic file writes: file modes, and no remains of a failed write."""
+"""Atomic file writes: file modes, no remains of a failed write, and no failure after a success."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -58,3 +59,15 @@ def test_a_failed_write_keeps_the_file_and_leaves_no_temporary_one(tmp_path: Pat
     with pytest.raises(RuntimeError):
         write_pieces_durably(path, pieces(), is_private=is_private)
     assert path.read_bytes() == b"former" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_synced_is_no_failure_of_the_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sync(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", sync)
+    write_durably(tmp_path / "weights", b"new")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("weights", b"new")]

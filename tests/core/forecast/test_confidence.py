@@ -9,7 +9,7 @@ import pytest
 
 from core.domain.events import Estimate
 from core.domain.quantities import LEVELS, FloatArray
-from core.forecast.confidence import mean_sequence, ratio_sequence, skill_sequence
+from core.forecast.confidence import mean_sequence, proven_after, ratio_sequence, skill_sequence
 from core.forecast.sample_sizes import BLOCK, FEWEST_FOR_A_PROOF
 from core.forecast.score import pinball, skill
 
@@ -88,3 +88,11 @@ def test_estimates_appear_before_proofs(n: int) -> None:
     found = mean_sequence(np.random.default_rng(n).random(n))
     assert found.n == n and (found.value is None) == (n < 30)
     assert (found.low is None) == (n < FEWEST_FOR_A_PROOF)
+
+
+@pytest.mark.parametrize("moved", [0, 20])
+def test_where_there_is_nothing_to_forecast_nothing_is_estimated_or_proven(moved: int) -> None:
+    """The reference loses only rounding, but for the first candles."""
+    reference = np.where(np.arange(2000) < moved, 0.01, np.random.default_rng(1).random(2000) * 1e-15)
+    assert skill_sequence(np.full(2000, 1e-6), reference) == Estimate(None, None, None, 2000)
+    assert proven_after(np.zeros(2000), np.full(2000, 1e-6), reference) is None

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.quantities import LEVELS
+from core.domain.events import Estimate
+from core.domain.quantities import LEVELS, FloatArray
 from core.forecast import score
 
 
@@ -80,8 +81,16 @@ def test_overlap_never_narrows_the_interval_of_a_share(horizon: int) -> None:
     assert score.share_of(np.ones(7, dtype=np.bool_), horizon).value is None
 
 
-def test_a_reference_without_loss_gives_no_skill() -> None:
-    assert score.skill(np.ones(100), np.zeros(100)).value is None
+@pytest.mark.parametrize(
+    "reference",
+    [
+        pytest.param(np.zeros(800), id="never moves"),
+        pytest.param(np.random.default_rng(0).random(800) * 1e-15, id="rounding"),
+        pytest.param(np.where(np.arange(800) < 20, 0.01, 0.0), id="moved only at the start"),
+    ],
+)
+def test_where_there_is_nothing_to_forecast_there_is_no_skill(reference: FloatArray) -> None:
+    assert score.skill(np.full(800, 1e-6), reference) == Estimate(None, None, None, 800)
 
 
 def test_the_gain_is_the_difference_of_two_skills() -> None:

@@ -81,6 +81,15 @@ def test_invalid_bytes_and_an_incomplete_line_are_tolerated(path: Path) -> None:
     assert [entry.text for entry in (*tail.read(), *tail.read())] == ["after it"]
 
 
+def test_lines_of_a_clock_that_was_years_ahead_do_not_displace_newer_ones(tmp_path: Path) -> None:
+    (tmp_path / WINDOW_FILE).write_text("".join(f"2038{HEAD[4:]} INFO a: {n}\n" for n in range(ENTRIES_KEPT)))
+    book = LogBook(tmp_path)
+    assert book.update()
+    with (tmp_path / WINDOW_FILE).open("a") as file:
+        file.write(f"{HEAD} INFO a: now\n")
+    assert book.update() and book.entries[-1].text == "now"
+
+
 def test_both_log_files_are_merged_by_time_and_the_oldest_entries_dropped(tmp_path: Path) -> None:
     book = LogBook(tmp_path)
     assert not book.update()
@@ -92,4 +101,4 @@ def test_both_log_files_are_merged_by_time_and_the_oldest_entries_dropped(tmp_pa
     with (tmp_path / WINDOW_FILE).open("a") as file:
         file.writelines(f"{HEAD} INFO ghostcandle: {number}\n" for number in range(ENTRIES_KEPT))
     assert book.update()
-    assert len(book.entries) == ENTRIES_KEPT and book.entries[-1].text == "59"
+    assert len(book.entries) == ENTRIES_KEPT and book.entries[-1].text == str(ENTRIES_KEPT - 1)

@@ -16,6 +16,7 @@ from sqlite_utils import Database
 from core.domain.candle import Candle, Interval, Market
 from core.domain.candle_faults import RejectionReason
 from core.domain.clock import ManualClock
+from core.domain.passing_faults import PassingFault
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -187,6 +188,30 @@ def test_a_storage_error_while_the_feed_is_silent_ends_it_with_an_explanation(pa
         pass
     with open_database(path, readonly=True) as db:
         run_virtually(lambda loop: scenario(db))
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("is_live", [True, False], ids=["at once", "while the feed is silent"])
+def test_a_database_that_another_program_holds_is_waited_for(path: Path, *, is_live: bool) -> None:
+    candles, live = random_walk(3), FeedStatus(FeedState.LIVE, "Live.", 0)
+
+    async def scenario(db: Database, other: Database) -> None:
+        script = [live, *(ClosedCandle(candle, is_live=is_live) for candle in candles)]
+        feed, listener = ScriptedFeed(script, waits=True), Listener()
+        other.execute("BEGIN IMMEDIATE")
+        pipeline = MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener)
+        running = asyncio.create_task(pipeline.run())
+        await asyncio.sleep(60.0)
+        assert [each.passing for each in listener.statuses] == [None, PassingFault.HELD] and not listener.closed
+        other.execute("ROLLBACK")
+        await asyncio.wait_for(feed.waiting.wait(), 60.0)
+        await asyncio.sleep(60.0)
+        assert listener.closed == CandleStore(db).load(MARKET) == candles and listener.statuses[2:] == [live]
+        await feed.aclose()
+        await running
+
+    with open_database(path, busy_timeout_ms=10) as db, open_database(path) as other:
+        run_virtually(lambda loop: scenario(db, other))
 
 
 def test_a_status_comes_after_all_earlier_candles(path: Path) -> None:

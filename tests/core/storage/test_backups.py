@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -288,6 +289,22 @@ def test_a_lost_database_is_restored_despite_leftover_files(folder: DataFolder) 
     opened.db.close()
     assert opened.notice is not None and "is gone" in opened.notice and count(folder) == 50
     assert [path.name[-4:] for path in folder.quarantine.iterdir()] == ["-wal"]
+
+
+def test_the_quarantine_may_be_on_another_disk(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.rename
+
+    def rename(source: Path, target: Path) -> None:
+        if Path(target).is_relative_to(folder.quarantine):
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        real(source, target)
+
+    fill(folder, 0, 5)
+    backup = make_backup(folder, ManualClock(1_000), keep=3)
+    fill(folder, 5, 8)
+    monkeypatch.setattr(os, "rename", rename)
+    restored = restore(folder, backup, 2_000)
+    assert restored.kept is not None and restored.kept.stat().st_size > 0 and count(folder) == 5
 
 
 def test_the_notice_names_the_lost_period(folder: DataFolder) -> None:

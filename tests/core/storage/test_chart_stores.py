@@ -45,7 +45,7 @@ def test_they_are_restored_in_drawing_order(tmp_path: Path, make: Any, late: Any
         first, second = store.put("binance", "BTC/USDT", late), store.put("binance", "BTC/USDT", early)
         other = store.put("kraken", "BTC/USDT", early)
     with open_database(tmp_path / "closed.sqlite") as db:
-        assert make(db).list("binance", "BTC/USDT") == [second, first]
+        assert make(db).list("binance", "BTC/USDT") == [first, second]
         assert make(db).list("kraken", "BTC/USDT") == [other]
         assert make(db).list("binance", "ETH/USDT") == []
     assert replace(first, number=None) == late
@@ -64,7 +64,7 @@ def test_changed_and_restored_ones_keep_their_id(db: Any, make: Any, late: Any, 
     newer = store.put("a", "b", early)
     assert newer.number != first.number
     store.put("a", "b", changed)
-    assert store.list("a", "b") == [newer, changed]
+    assert store.list("a", "b") == [changed, newer]
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,17 @@ def test_a_checkpoint_file_is_named_relative_to_the_root(folder: DataFolder) -> 
     path = folder.checkpoints("20261121-041500-ab12") / "10.safetensors"
     name = folder.relative(path)
     assert name == "models/transformer/20261121-041500-ab12/10.safetensors"
-    assert folder.absolute(name) == path.resolve()
+    assert folder.absolute(name) == path
+
+
+def test_models_may_be_a_link_to_another_disk(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "data")
+    for each in (folder.root, tmp_path / "large"):
+        each.mkdir()
+    folder.models.symlink_to(tmp_path / "large")
+    folder.ensure()
+    path = folder.checkpoints("20261121-041500-ab12") / "10.safetensors"
+    assert folder.absolute(folder.relative(path)) == path
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/hostname", "models/../../outside"])

@@ -16,7 +16,7 @@ from core.storage.folder import DataFolder
 from core.storage.record_writer import Fenced, TrainingRecord
 from core.storage.records import ChallengerFigures, ChallengerWork
 from core.storage.runs import Run, RunStore, challenger_figures
-from tests.core.storage.samples import MARKET, checkpoint, create_run
+from tests.core.storage.samples import MARKET, create_run, forecast
 from tests.support.candles import random_walk
 
 SIMULATED = Market("simulated", "BTC/USDT", MARKET.interval)
@@ -151,8 +151,12 @@ def test_the_last_simulated_market_is_that_of_the_newest_training(db: Database) 
     assert candles.last_simulated() == invented(4)
     record = TrainingRecord(db, older.run_id, runs.acquire_fence(older.run_id))
     with record.write():
-        record.add_checkpoint(replace(checkpoint(older.run_id, 1), created_at_ms=newer.created_at_ms + 1), None)
+        record.add_forecast(forecast(2))
     assert candles.last_simulated() == invented(3), "it was continued"
+    record = TrainingRecord(db, newer.run_id, runs.acquire_fence(newer.run_id))
+    with record.write():
+        record.add_forecast(replace(forecast(1), made_at_ms=0))
+    assert candles.last_simulated() == invented(4), "by its number, whatever the clock was"
 
 
 def test_the_challengers_of_a_run_are_kept_with_it_and_with_its_other_markets(db: Database) -> None:

@@ -93,11 +93,11 @@ def test_text_and_page_show_the_numbers_of_the_json(run: Recorded, name: str) ->
     seen = Tree(page(run.summary, run.timeline)).text
     for key in ("skill", "skill_vs_best", "model_gain", "online_gain"):
         digits = 3 if key == "model_gain" else 2
-        wanted = figures.measured(of[key], of[f"{key}_ci95"], digits)
+        wanted = figures.measured(of[key], of[f"{key}_ci95"], of["n"], digits)
         assert f"{100.0 * of[key]:+.{digits}f} %" in wanted and wanted in seen
     assert of["best_baseline_name"] in seen and "n = 119" in seen
     for horizon, value in run.summary["horizons"].items():
-        assert (horizon, figures.measured(value[name]["skill"], value[name]["skill_ci95"])) in {
+        assert (horizon, figures.measured(value[name]["skill"], value[name]["skill_ci95"], of["n"])) in {
             (row[0], row[1 + figures.QUANTITIES.index(name)]) for row in figures.horizons(run.summary, "skill")
         }
 
@@ -108,14 +108,17 @@ def test_every_other_drawn_quantity_has_a_row(run: Recorded, short: Recorded) ->
     assert [row[0] for row in rows] == ["body", "upper wick", "lower wick", "volume"]
     for row, key in zip(rows, figures.ALSO_DRAWN, strict=True):
         of = run.summary["pinball"][key]
-        assert row[1] == figures.measured(of["skill"], of["skill_ci95"]) and row[3] == "119"
+        assert row[1] == figures.measured(of["skill"], of["skill_ci95"], of["n"]) and row[3] == "119"
         assert row[1] in seen and row[2].startswith("not proven") and row[2] in seen
     assert {row[1:] for row in figures.also_drawn(short.summary)} == {(figures.NOT_ENOUGH, "", "11")}
+    unmoved = {"skill": None, "skill_ci95": None, "n": 119}
+    still = {**run.summary, "pinball": dict.fromkeys(figures.ALSO_DRAWN, unmoved)}
+    assert {row[1:] for row in figures.also_drawn(still)} == {(figures.NOTHING, "", "119")}
 
 
 def test_online_training_has_its_interval_and_verdict(run: Recorded) -> None:
     of, shown = run.summary["online"], figures.online(run.summary)
-    assert figures.measured(of["gain"], of["ci95"]) in shown and f"n = {of['n']}" in shown and of["n"] == 99
+    assert figures.measured(of["gain"], of["ci95"], of["n"]) in shown and f"n = {of['n']}" in shown and of["n"] == 99
     assert shown in Tree(page(run.summary, run.timeline)).text
     proven = {**run.summary, "online": {**of, "gain": 0.02, "ci95": [0.01, 0.03], "n": 4_000}}
     assert "+2.00 % (+1.00 to +3.00)" in figures.online(proven) and "helped" in figures.online(proven)

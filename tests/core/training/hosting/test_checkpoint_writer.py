@@ -328,6 +328,31 @@ def test_orphans_of_a_crash_are_swept(tmp_path: Path, session_after: SessionAfte
     assert not orphan.exists()
 
 
+def test_a_start_keeps_the_files_of_a_linked_folder(tmp_path: Path, session_after: SessionAfter) -> None:
+    session_after(tmp_path, 11).close()
+    (tmp_path / "models").rename(tmp_path / "large")
+    (tmp_path / "models").symlink_to(tmp_path / "large")
+    session = rigs.service(tmp_path)
+    assert session.status().step > 0 and all(
+        (tmp_path / info.file).exists() for info in rows(tmp_path, session.status().run_id)
+    )
+    session.close()
+
+
+def test_a_file_that_cannot_be_deleted_fails_nothing(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 41)
+    victim = rows(tmp_path, session.status().run_id)[-1]
+    (tmp_path / victim.file).unlink()
+    (tmp_path / victim.file).mkdir()
+    window = open_database(DataFolder(tmp_path).database)
+    CheckpointRows(window).request_deletion([victim.checkpoint_id], 1)
+    window.close()
+    session.handle(ApplyDeletions())
+    assert victim.checkpoint_id not in {info.checkpoint_id for info in rows(tmp_path, session.status().run_id)}
+    session.close()
+    rigs.service(tmp_path).close()
+
+
 @pytest.mark.parametrize("of_model", [False, True])
 def test_a_non_finite_state_gets_no_checkpoint(tmp_path: Path, session_after: SessionAfter, of_model: bool) -> None:
     session = session_after(tmp_path, 11)

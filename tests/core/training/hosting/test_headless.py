@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import ManualClock, SystemClock
-from core.domain.events import EventBatch, ForecastMade, ForecastMode, ForecastScored
+from core.domain.events import EventBatch, ForecastMade, ForecastMode, ForecastScored, TrainerFailed
+from core.domain.passing_faults import PassingFault
 from core.market.feeds.base import (
     ClosedCandle,
     CorrectedCandle,
@@ -26,6 +28,7 @@ from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.training.hosting import headless
 from core.training.hosting.headless import HeadlessRun
 from tests.core.training import rigs
 from tests.support.candles import MARKET, MINUTE, random_walk
@@ -149,3 +152,42 @@ def test_a_late_market_does_not_delay_the_others_and_its_forecast_is_scored_apar
     assert (prompt.mode, late.mode) == (ForecastMode.LIVE, ForecastMode.CATCH_UP)
     assert prompt.run_id != late.run_id
     assert {each.mode for each in made[CANDLES[-2].open_time_ms]} == {ForecastMode.CATCH_UP}, "it did not come live"
+
+
+class StoredFeed(CorrectingFeed):
+    """Sends the candles at once, and ends."""
+
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
+        for candle in CANDLES:
+            yield ClosedCandle(candle, is_live=False)
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("host", ["thread", pytest.param("process", marks=pytest.mark.slow)])
+def test_a_database_that_another_program_holds_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setattr(headless, "_RETRY_S", 0.01)
+    monkeypatch.setitem(open_database.__kwdefaults__, "busy_timeout_ms", 10)
+    training = dataclasses.replace(rigs.SMALL.training, host=host)
+    spec = rigs.spec(tmp_path, dataclasses.replace(rigs.SMALL, training=training))
+    faults: list[PassingFault | None] = []
+    forecasts: list[int] = []
+    with closing(
+        sqlite3.connect(DataFolder(tmp_path).database, isolation_level=None, check_same_thread=False)
+    ) as other:
+
+        def look(batch: EventBatch) -> None:
+            for event in batch.events:
+                if isinstance(event, ForecastMade):
+                    forecasts.append(event.origin_open_time_ms)
+                    if len(forecasts) == 5:
+                        other.execute("BEGIN IMMEDIATE")
+                elif isinstance(event, TrainerFailed):
+                    faults.append(event.passing)
+                    other.execute("ROLLBACK")
+
+        run = HeadlessRun([StoredFeed()], spec, SystemClock(), look, lambda status: None)
+        asyncio.run(asyncio.wait_for(run.run(), 60.0))
+    assert run.failure is None and faults == [PassingFault.HELD]
+    assert sorted(set(forecasts)) == [candle.open_time_ms for candle in CANDLES[-len(set(forecasts)) :]]

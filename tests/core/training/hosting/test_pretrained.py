@@ -218,6 +218,10 @@ def test_the_newest_intact_model_is_used(tmp_path: Path, pretrained: str) -> Non
     store = PretrainedStore(DataFolder(tmp_path))
     newest, older = store.newest_first()
     assert older.checkpoint_id == pretrained
+    description = (tmp_path / older.file).with_suffix(".json")
+    in_2038 = dataclasses.replace(older, created_at_ms=2_150_000_000_000)
+    description.write_text(json.dumps(dataclasses.asdict(in_2038)))
+    assert store.newest_first() == [newest, in_2038], "the clock was wrong"
     path = tmp_path / newest.file
     path.write_bytes(path.read_bytes()[:-4] + b"evil")
     session = service(tmp_path)

@@ -163,10 +163,10 @@ def test_remaining_answers_come_before_the_reason_of_the_end(tmp_path: Path, hos
 
 
 def test_the_last_message_names_the_reason(host: ProcessHost, child: Child) -> None:
-    child.answers.append(HostDiedError("The disk is full.", "a stack", True, DeathCause.FULL_DISK))
+    child.answers.append(HostDiedError("The disk is full.", "a stack", True, DeathCause.REFUSED))
     child.exitcode = EXIT_STICKY
     death = death_of(host)
-    assert (death.sentence, death.is_final, death.cause) == ("The disk is full.", True, DeathCause.FULL_DISK)
+    assert (death.sentence, death.is_final, death.cause) == ("The disk is full.", True, DeathCause.REFUSED)
     assert death.details == "a stack"
 
 

@@ -10,6 +10,7 @@ import torch
 from core.domain.clock import ManualClock
 from core.domain.events import Incident, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
+from core.domain.passing_faults import PassingFault
 from core.machine.cuda_setup import RELOAD_DRIVER
 from core.market.shown_names import shown_market
 from core.storage.candles import SetAside
@@ -79,11 +80,11 @@ def test_crashes_far_apart_are_not_added_up(restarts: Restarts, clock: ManualClo
 
 def test_a_final_error_is_not_retried(restarts: Restarts) -> None:
     refused = HostDiedError("The database is locked.", is_final=True, cause=DeathCause.REFUSED)
-    full = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.FULL_DISK)
+    full = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.REFUSED, passing=PassingFault.FULL_DISK)
     for death in (refused, full, NO_DEVICE):  # the device never worked
         decision = restarts.after(death, ())
         assert decision.failure is not None and not decision.failure.by_breaker
-        assert decision.failure.needs_room is (death is full)
+        assert decision.failure.passing is death.passing
         assert kinds(decision) == [IncidentKind.TRAINER_ENDED]
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from core.domain.candle import Candle, Market
 from core.domain.checkpoint_info import CheckpointInfo
-from core.domain.clock import SystemClock
+from core.domain.clock import Clock, ManualClock, SystemClock
 from core.domain.events import ForecastMode, ForecastScored, Incident, TrainerReady
 from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
@@ -33,8 +33,10 @@ def seeded(seed: int | None) -> Settings:
 UNSEEDED = seeded(None)
 
 
-def learned_alone(root: Path, market: Market = MARKET, settings: Settings = UNSEEDED) -> CheckpointInfo:
-    session = TrainingService(rigs.spec(root, settings, market), SystemClock())
+def learned_alone(
+    root: Path, market: Market = MARKET, settings: Settings = UNSEEDED, clock: Clock | None = None
+) -> CheckpointInfo:
+    session = TrainingService(rigs.spec(root, settings, market), clock or SystemClock())
     rigs.feed(session, random_walk(COUNT))
     info = rigs.saved_now(session)
     session.close()
@@ -54,7 +56,8 @@ def weights(session: TrainingService) -> Mapping[str, Tensor]:
 
 @pytest.fixture
 def alone(tmp_path: Path) -> CheckpointInfo:
-    return learned_alone(tmp_path)
+    """Of a time when the clock was years ahead."""
+    return learned_alone(tmp_path, clock=ManualClock(2_150_000_000_000))
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
-"""Feed and training resume by themselves after a full disk; real disks are tested in tests/hostile/test_disks.py."""
+"""Feed and training resume by themselves after a fault that passes; real disks: tests/hostile/test_disks.py."""
 
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,41 +14,46 @@ from PySide6.QtWidgets import QApplication
 from core.domain.candle import Market
 from core.domain.clock import ManualClock
 from core.domain.events import TrainerFailed, TrainerState
+from core.domain.passing_faults import PassingFault
 from core.market.feeds.base import FeedState, FeedStatus
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
 from desktop.app.composition import Application
-from desktop.services.disk_space_watch import DiskSpaceWatch
+from desktop.services.passing_fault_watch import PassingFaultWatch
 from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner
 from tests.desktop import scenario
 from tests.desktop.whole_window import CandleGate, context, run_window, until
 
 LOOK_EVERY_MS = 20_000
-NO_ROOM_FOR_CANDLES = FeedStatus(FeedState.FAILED, "The disk is full.", 0, needs_room=True)
-NO_ROOM_FOR_STEPS = TrainerFailed("The disk is full.", needs_room=True)
+NO_ROOM_FOR_CANDLES = FeedStatus(FeedState.FAILED, "The disk is full.", 0, passing=PassingFault.FULL_DISK)
+NO_ROOM_FOR_STEPS = TrainerFailed("The disk is full.", passing=PassingFault.FULL_DISK)
 MARKETS = tuple(Market("binance", f"{name}/USDT", scenario.MINUTE) for name in "AB")
 
 
 @pytest.fixture
-def room(state: RunState, banner: Banner, clock: ManualClock, tmp_path: Path) -> Iterator[DiskSpaceWatch]:
-    room = DiskSpaceWatch(state, banner, tmp_path, clock, look_every_ms=LOOK_EVERY_MS)
+def room(state: RunState, banner: Banner, clock: ManualClock, tmp_path: Path) -> Iterator[PassingFaultWatch]:
+    folder = DataFolder(tmp_path)
+    open_database(folder.database).close()
+    room = PassingFaultWatch(state, banner, folder, clock, look_every_ms=LOOK_EVERY_MS)
     yield room
     room.close()
 
 
-def look(room: DiskSpaceWatch) -> None:
+def look(room: PassingFaultWatch) -> None:
     """Fire the timer of the next check, if it runs."""
     if room._timer.isActive():
         room._timer.timeout.emit()
 
 
-def asked(room: DiskSpaceWatch) -> list[tuple[bool, bool]]:
+def asked(room: PassingFaultWatch) -> list[tuple[bool, bool]]:
     wanted: list[tuple[bool, bool]] = []
     room.restart_requested.connect(lambda feed, training: wanted.append((feed, training)))
     return wanted
 
 
 def test_with_free_space_feed_and_training_resume_and_the_notice_ends(
-    room: DiskSpaceWatch, state: RunState, banner: Banner
+    room: PassingFaultWatch, state: RunState, banner: Banner
 ) -> None:
     wanted = asked(room)
     state.markets.on_feed_event(state.market, NO_ROOM_FOR_CANDLES)
@@ -61,13 +68,13 @@ def test_with_free_space_feed_and_training_resume_and_the_notice_ends(
     assert len(wanted) == 1
 
 
-def test_a_market_that_is_not_on_the_chart_resumes_too(room: DiskSpaceWatch, state: RunState, banner: Banner) -> None:
-    wanted, known = asked(room), state.markets
+def test_a_market_that_is_not_on_the_chart_is_named_too(
+    room: PassingFaultWatch, state: RunState, banner: Banner
+) -> None:
+    known = state.markets
     known.set_universe(MARKETS)
     known.on_feed_event(MARKETS[1], NO_ROOM_FOR_CANDLES)
-    assert banner.shown is not None and "storing candles" in banner.shown.text
-    look(room)
-    assert wanted == [(True, False)]
+    assert banner.shown is not None and "Storing candles" in banner.shown.text
     known.on_feed_event(MARKETS[1], FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
     assert banner.shown is None
     known.on_feed_event(MARKETS[1], NO_ROOM_FOR_CANDLES)
@@ -75,7 +82,35 @@ def test_a_market_that_is_not_on_the_chart_resumes_too(room: DiskSpaceWatch, sta
     assert banner.shown is None, "it has left the run"
 
 
-def test_other_failures_are_left_to_the_user(room: DiskSpaceWatch, state: RunState, banner: Banner) -> None:
+@pytest.mark.hostile
+def test_a_database_that_another_program_holds_is_waited_for(
+    room: PassingFaultWatch, state: RunState, banner: Banner, tmp_path: Path
+) -> None:
+    wanted = asked(room)
+    with closing(sqlite3.connect(DataFolder(tmp_path).database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        state.apply(TrainerFailed("The database is locked.", passing=PassingFault.HELD))
+        assert banner.shown is not None and "holds the database" in banner.shown.text
+        look(room)
+        assert wanted == []
+    look(room)
+    assert wanted == [(False, True)]
+
+
+def test_a_feed_that_waits_by_itself_is_reported_and_not_restarted(
+    room: PassingFaultWatch, state: RunState, banner: Banner
+) -> None:
+    wanted = asked(room)
+    waiting = FeedStatus(FeedState.RECONNECTING, "Candles wait.", 0, passing=PassingFault.AWAY)
+    state.markets.on_feed_event(state.market, waiting)
+    assert banner.shown is not None and "does not answer" in banner.shown.text
+    look(room)
+    assert wanted == []
+    banner.action.click()
+    assert wanted == [(True, False)]
+
+
+def test_other_failures_are_left_to_the_user(room: PassingFaultWatch, state: RunState, banner: Banner) -> None:
     wanted = asked(room)
     state.markets.on_feed_event(state.market, FeedStatus(FeedState.FAILED, "No exchange answers.", 0))
     state.apply(TrainerFailed("It ended for the third time."))
@@ -84,7 +119,7 @@ def test_other_failures_are_left_to_the_user(room: DiskSpaceWatch, state: RunSta
 
 
 def test_on_a_full_disk_only_the_button_retries(
-    room: DiskSpaceWatch, state: RunState, banner: Banner, monkeypatch: pytest.MonkeyPatch
+    room: PassingFaultWatch, state: RunState, banner: Banner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted, looks = asked(room), []
 
@@ -102,7 +137,7 @@ def test_on_a_full_disk_only_the_button_retries(
 
 
 def test_repeated_failures_are_retried_less_and_less_often(
-    room: DiskSpaceWatch, state: RunState, clock: ManualClock
+    room: PassingFaultWatch, state: RunState, clock: ManualClock
 ) -> None:
     wanted = asked(room)
     pauses: list[int] = []
@@ -119,7 +154,7 @@ def test_repeated_failures_are_retried_less_and_less_often(
     assert room._timer.interval() == LOOK_EVERY_MS, "it has gone well for ten minutes"
 
 
-def test_a_window_that_closes_starts_nothing(room: DiskSpaceWatch, state: RunState) -> None:
+def test_a_window_that_closes_starts_nothing(room: PassingFaultWatch, state: RunState) -> None:
     wanted = asked(room)
     room.close()
     state.apply(scenario.status(TrainerState.TRAINING))
@@ -142,11 +177,11 @@ def test_the_feed_resumes_and_training_stopped_by_the_user_does_not(
         execute("VACUUM")  # or pages that are empty would take the candles
         execute("PRAGMA max_page_count = 1")
         gate.release(200)
-        await until(lambda: state.feed is not None and state.feed.needs_room, "a full disk")
+        await until(lambda: state.feed is not None and state.feed.passing, "a full disk")
         banner = application.window.banner
-        assert banner.shown is not None and "storing candles" in banner.shown.text
+        assert banner.shown is not None and "Storing candles" in banner.shown.text
         execute("PRAGMA max_page_count = 1000000")
-        look(application.disk_space)
+        look(application.faults)
         await until(lambda: state.feed is not None and state.feed.state is FeedState.REPLAYING, "the feed")
         assert banner.shown is None and not application.trainer.is_running
 
