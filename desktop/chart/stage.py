@@ -39,7 +39,7 @@ class Stage:
         self.background = Background(self._cached_items)
         candles = (GapsItem(), ClosedCandlesItem(), ForecastItem(), FormingCandleItem())
         labels = (LastPriceItem(), PlotLabelsItem(), CrosshairItem(), AxisLabelsItem(), TextItem())
-        for item in (self.background, BordersItem(), *candles, *labels):
+        for item in (self.background, GridItem(layers), BordersItem(), *candles, *labels):
             self._put(item)
         # Few items, as large as the view: a spatial index would be wrong after each resize.
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
@@ -83,22 +83,24 @@ class Stage:
     def _add_view(self, name: str) -> None:
         self._views[name] = box = PaneBox()
         self._scene.addItem(box)
-        self._put(GridItem(name, self._layers))
 
     def _put(self, item: ChartItem) -> None:
         item.surface = self._picture
         self._items.append(item)
-        if item.pane is None:
+        item.box = None if item.pane is None else self._views[item.pane]
+        if item.is_cached:
+            return
+        if item.box is None:
             self._scene.addItem(item)
             return
-        item.box = self._views[item.pane]
         item.box.add_own(item)
         item.setZValue(item.z)  # a view raises items that would be below it
 
     def _remove_items(self, items: Iterable[ChartItem]) -> None:
         for item in tuple(items):
             self._items.remove(item)
-            self._scene.removeItem(item)
+            if not item.is_cached:
+                self._scene.removeItem(item)
 
     def _cached_items(self) -> list[ChartItem]:
         """The cached items from back to front; layers of one height in the order they were added."""
@@ -145,6 +147,7 @@ class Background(ChartItem):
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if not self.surface.is_cached:
             painter.fillRect(self.area(frame), frame.palette.background)
+            self._paint(painter, frame)
             return
         paint, ground = partial(self._paint, frame=frame), frame.palette.background
         self.paints += self.pixels.update(self.surface.cached_key, partial(self.area, frame), ground, paint)
@@ -153,6 +156,6 @@ class Background(ChartItem):
     def _paint(self, painter: QPainter, frame: Frame) -> None:
         for item in self._cached_items():
             painter.save()
-            painter.setClipRect(item.area(frame))
+            painter.setClipRect(item.area(frame), Qt.ClipOperation.IntersectClip)
             item.draw_in(painter, frame)
             painter.restore()

@@ -45,6 +45,9 @@ class Fonts:
 
     def width(self, text: str, *, bold: bool = False) -> int:
         """The width of a text, cached: measuring is expensive, and most texts were in the previous frame."""
+        found = self._cached.get((text, bold))
+        if found is not None:
+            return found
         metrics = self.bold_metrics if bold else self.metrics
         return self.cached((text, bold), lambda: metrics.horizontalAdvance(text))
 
@@ -93,8 +96,10 @@ def padding_px(fonts: Fonts) -> int:
 
 
 def row_width(row: Sequence[Span], fonts: Fonts) -> int:
-    gaps = sum(not span.glue for span in row[1:])
-    return sum(span.width(fonts) for span in row) + gaps * fonts.gap
+    width, gap = -fonts.gap, fonts.gap
+    for place, span in enumerate(row):
+        width += fonts.width(span.text, bold=span.bold) + (gap if not (place and span.glue) else 0)
+    return width if row else 0
 
 
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
