@@ -19,6 +19,7 @@ from desktop.chart.painting.primitives import CachedPixels
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem, PaneBox
 from desktop.chart.panes.layer import LayerSet
+from desktop.chart.panes.strips import PaneStrips
 from desktop.chart.picture import Picture
 from desktop.ui.plain_text import with_whole_figures
 
@@ -36,7 +37,7 @@ class Stage:
         self._placed_key: object = None
         self._frame: Frame | None = None
         self._add_view(PRICE_PANE)
-        self.background = Background(self._cached_items)
+        self.background = Background(self._cached_items, layers)
         candles = (GapsItem(), ClosedCandlesItem(), ForecastItem(), FormingCandleItem())
         labels = (LastPriceItem(), PlotLabelsItem(), CrosshairItem(), AxisLabelsItem(), TextItem())
         for item in (self.background, GridItem(layers), BordersItem(), *candles, *labels):
@@ -115,10 +116,10 @@ class Background(ChartItem):
 
     surface: Picture
 
-    def __init__(self, cached_items: Callable[[], Iterable[ChartItem]]) -> None:
+    def __init__(self, cached_items: Callable[[], Iterable[ChartItem]], layers: LayerSet) -> None:
         """cached_items: from back to front."""
         super().__init__()
-        self._cached_items = cached_items
+        self._cached_items, self._layers, self._strips = cached_items, layers, PaneStrips()
         self.pixels = CachedPixels()
         self.sentence = ""
         self.paints = 0
@@ -154,8 +155,13 @@ class Background(ChartItem):
         self.pixels.draw(painter, self.surface.wanted)
 
     def _paint(self, painter: QPainter, frame: Frame) -> None:
+        on_strips = {pane.name for pane in frame.panes} if self.surface.is_cached else ()
         for item in self._cached_items():
+            if item.pane in on_strips:
+                continue
             painter.save()
             painter.setClipRect(item.area(frame), Qt.ClipOperation.IntersectClip)
             item.draw_in(painter, frame)
             painter.restore()
+        if self.surface.is_cached:
+            self._strips.draw(painter, frame, self.surface.model, self._layers)
