@@ -124,6 +124,8 @@ class Background(ChartItem):
         self.sentence = ""
         self.paints = 0
         """Number of paints of the closed candles; tests limit it."""
+        self._painted_key: object = None
+        self._is_moving = False
 
     def boundingRect(self) -> QRectF:
         view = self.getViewWidget()
@@ -150,8 +152,15 @@ class Background(ChartItem):
             painter.fillRect(self.area(frame), frame.palette.background)
             self._paint(painter, frame)
             return
-        paint, ground = partial(self._paint, frame=frame), frame.palette.background
-        self.paints += self.pixels.update(self.surface.cached_key, partial(self.area, frame), ground, paint)
+        key, ground = self.surface.cached_key, frame.palette.background
+        was_moving, self._is_moving = self._is_moving, key != self._painted_key
+        self._painted_key = key
+        if was_moving and self._is_moving:  # nobody would look at a cached picture: the next paint has another view
+            painter.fillRect(self.area(frame), ground)
+            self._paint(painter, frame)
+            self.paints += 1
+            return
+        self.paints += self.pixels.update(key, partial(self.area, frame), ground, partial(self._paint, frame=frame))
         self.pixels.draw(painter, self.surface.wanted)
 
     def _paint(self, painter: QPainter, frame: Frame) -> None:
