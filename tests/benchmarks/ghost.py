@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -84,16 +84,19 @@ async def _measure(application: Application, markets: int, closes: int) -> dict[
     application.start()
     try:
         watch = GhostWatch(application, markets)
-        while application.state.steps.last is None or application.state.steps.last.step < _CATCH_UP - 2:
-            await asyncio.sleep(_LOOK_S)
+        await _until(lambda: (last := application.state.steps.last) is not None and last.step >= _CATCH_UP)
         before = len(watch.painted_ms) + _SKIPPED
-        while len(watch.painted_ms) < before + closes:
-            await asyncio.sleep(_LOOK_S)
+        await _until(lambda: len(watch.painted_ms) >= before + closes)
     finally:
         application.window.close()
         await application.close()
     figures = {"forecast_ms": watch.forecast_ms[-closes:], "painted_ms": watch.painted_ms[-closes:]}
     return {"markets": markets, **{name: _spread(samples) for name, samples in figures.items()}}
+
+
+async def _until(is_reached: Callable[[], bool]) -> None:
+    while not is_reached():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event
+        await asyncio.sleep(_LOOK_S)
 
 
 def _spread(samples: list[float]) -> dict[str, float]:

@@ -30,7 +30,7 @@ _PIXELS_A_ROW = 8
 """Below this many columns per row, filling columns is cheaper."""
 
 
-class _Memory:
+class Memory:
     """Memory that Qt reads as an array of its own objects. It stays where it is: of list items and others that C++ has
     deleted PySide keeps the wrapper, and returns it for whatever lies at their address now."""
 
@@ -53,7 +53,7 @@ class _Memory:
         return self._rows[:count]
 
 
-_RECTS, _LINES = _Memory(QRect, np.int32), _Memory(QLineF, np.float64)
+_RECTS, _LINES = Memory(QRect, np.int32), Memory(QLineF, np.float64)
 
 
 def rects(left: Any, top: Any, right: Any, bottom: Any) -> Rects:

@@ -64,9 +64,7 @@ def _moved(frame: Frame, right: float) -> int | None:
     return round(exact) if abs(exact - round(exact)) < _EXACT_PX else None
 
 
-def _painted(
-    frame: Frame, pane: Pane, layers: Iterable[Layer], key: object, reach: int, model: ChartModel
-) -> _Strip:
+def _painted(frame: Frame, pane: Pane, layers: Iterable[Layer], key: object, reach: int, model: ChartModel) -> _Strip:
     pixels = QPixmap(pane.right + 2 * reach, pane.rect.height())
     pixels.fill(Qt.GlobalColor.transparent)
     more = math.ceil(reach / frame.spacing)
