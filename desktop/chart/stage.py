@@ -124,8 +124,10 @@ class Background(ChartItem):
         self.sentence = ""
         self.paints = 0
         """Number of paints of the closed candles; tests limit it."""
-        self._painted_key: object = None
-        self._is_moving = False
+        self._former: Frame | None = None
+        """The frame of the newest paint."""
+        self._is_panned = False
+        """Whether it was a step of a pan."""
 
     def boundingRect(self) -> QRectF:
         view = self.getViewWidget()
@@ -152,15 +154,16 @@ class Background(ChartItem):
             painter.fillRect(self.area(frame), frame.palette.background)
             self._paint(painter, frame)
             return
-        key, ground = self.surface.cached_key, frame.palette.background
-        was_moving, self._is_moving = self._is_moving, key != self._painted_key
-        self._painted_key = key
-        if was_moving and self._is_moving:  # nobody would look at a cached picture: the next paint has another view
+        ground, was_panned = frame.palette.background, self._is_panned
+        former, self._former = self._former, frame
+        self._is_panned = former is not None and former.spacing == frame.spacing and former.right != frame.right
+        if was_panned and self._is_panned:  # the next paint will probably have another view: nothing to cache for it
             painter.fillRect(self.area(frame), ground)
             self._paint(painter, frame)
             self.paints += 1
             return
-        self.paints += self.pixels.update(key, partial(self.area, frame), ground, partial(self._paint, frame=frame))
+        key, paint = self.surface.cached_key, partial(self._paint, frame=frame)
+        self.paints += self.pixels.update(key, partial(self.area, frame), ground, paint)
         self.pixels.draw(painter, self.surface.wanted)
 
     def _paint(self, painter: QPainter, frame: Frame) -> None:

@@ -46,7 +46,7 @@ class PaneStrips:
         reaches = [_REACH_PX if is_panned else 0] * _MOST_WIDENED
         beside = (frame.layout, frame.ratio, frame.spacing, frame.style, frame.fonts, model.series, model.version)
         former, self._strips = self._strips, {}
-        for pane in frame.panes:
+        for pane in (pane for pane in frame.panes if not pane.rect.isEmpty()):
             of_pane = layers.of_pane(pane.name)
             key = (pane, beside, [(layer, layer.key(model)) for layer in of_pane])
             strip = former.get(pane.name)
