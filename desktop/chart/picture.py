@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
 from PySide6.QtGui import QRegion
 
@@ -19,7 +18,6 @@ from desktop.chart.frame_clock import Dirty
 from desktop.chart.labels.axis_labels import Label, TimeMark, time_marks, value_labels, value_marks
 from desktop.chart.labels.last_price import forming_area
 from desktop.chart.labels.overlay import Overlay, Patch, changed_region
-from desktop.chart.painting.geometry import Positions
 from desktop.chart.panes.frame import Frame, Pane, PaneHeights
 from desktop.chart.panes.item import Surface
 from desktop.chart.panes.layer import LayerSet
@@ -59,13 +57,8 @@ class Picture(Surface):
         return None if self._frame is None else (self._frame, model.series, model.version, model.time_at(model.count))
 
     def time_marks(self, frame: Frame) -> Sequence[TimeMark]:
-        """Computed once for the grids of all panes and the axis below them."""
+        """Computed once for the grid and the axis below it."""
         return self._keep("times", self.labels_key, lambda: time_marks(frame, self.model))
-
-    def time_columns(self, frame: Frame) -> Positions:
-        """The pixel columns of `time_marks`."""
-        indices = (index for index, _ in self.time_marks(frame))
-        return self._keep("columns", self.labels_key, lambda: frame.xs(np.array([*indices], dtype=np.float64)))
 
     def value_marks(self, frame: Frame, pane: Pane) -> list[float]:
         """Computed once for the grid and the axis beside it, and for all views of the same values."""

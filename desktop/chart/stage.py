@@ -19,6 +19,7 @@ from desktop.chart.painting.primitives import CachedPixels
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem, PaneBox
 from desktop.chart.panes.layer import LayerSet
+from desktop.chart.panes.strips import PaneStrips
 from desktop.chart.picture import Picture
 from desktop.ui.plain_text import with_whole_figures
 
@@ -36,10 +37,10 @@ class Stage:
         self._placed_key: object = None
         self._frame: Frame | None = None
         self._add_view(PRICE_PANE)
-        self.background = Background(self._cached_items)
+        self.background = Background(self._cached_items, layers)
         candles = (GapsItem(), ClosedCandlesItem(), ForecastItem(), FormingCandleItem())
         labels = (LastPriceItem(), PlotLabelsItem(), CrosshairItem(), AxisLabelsItem(), TextItem())
-        for item in (self.background, BordersItem(), *candles, *labels):
+        for item in (self.background, GridItem(layers), BordersItem(), *candles, *labels):
             self._put(item)
         # Few items, as large as the view: a spatial index would be wrong after each resize.
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
@@ -83,22 +84,24 @@ class Stage:
     def _add_view(self, name: str) -> None:
         self._views[name] = box = PaneBox()
         self._scene.addItem(box)
-        self._put(GridItem(name, self._layers))
 
     def _put(self, item: ChartItem) -> None:
         item.surface = self._picture
         self._items.append(item)
-        if item.pane is None:
+        item.box = None if item.pane is None else self._views[item.pane]
+        if item.is_cached:
+            return
+        if item.box is None:
             self._scene.addItem(item)
             return
-        item.box = self._views[item.pane]
         item.box.add_own(item)
         item.setZValue(item.z)  # a view raises items that would be below it
 
     def _remove_items(self, items: Iterable[ChartItem]) -> None:
         for item in tuple(items):
             self._items.remove(item)
-            self._scene.removeItem(item)
+            if not item.is_cached:
+                self._scene.removeItem(item)
 
     def _cached_items(self) -> list[ChartItem]:
         """The cached items from back to front; layers of one height in the order they were added."""
@@ -113,14 +116,18 @@ class Background(ChartItem):
 
     surface: Picture
 
-    def __init__(self, cached_items: Callable[[], Iterable[ChartItem]]) -> None:
+    def __init__(self, cached_items: Callable[[], Iterable[ChartItem]], layers: LayerSet) -> None:
         """cached_items: from back to front."""
         super().__init__()
-        self._cached_items = cached_items
+        self._cached_items, self._layers, self._strips = cached_items, layers, PaneStrips()
         self.pixels = CachedPixels()
         self.sentence = ""
         self.paints = 0
         """Number of paints of the closed candles; tests limit it."""
+        self._former: Frame | None = None
+        """The frame of the newest paint."""
+        self._is_panned = False
+        """Whether it was a step of a pan."""
 
     def boundingRect(self) -> QRectF:
         view = self.getViewWidget()
@@ -145,14 +152,28 @@ class Background(ChartItem):
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if not self.surface.is_cached:
             painter.fillRect(self.area(frame), frame.palette.background)
+            self._paint(painter, frame)
             return
-        paint, ground = partial(self._paint, frame=frame), frame.palette.background
-        self.paints += self.pixels.update(self.surface.cached_key, partial(self.area, frame), ground, paint)
+        ground, was_panned = frame.palette.background, self._is_panned
+        former, self._former = self._former, frame
+        self._is_panned = former is not None and former.spacing == frame.spacing and former.right != frame.right
+        if was_panned and self._is_panned:  # the next paint will probably have another view: nothing to cache for it
+            painter.fillRect(self.area(frame), ground)
+            self._paint(painter, frame)
+            self.paints += 1
+            return
+        key, paint = self.surface.cached_key, partial(self._paint, frame=frame)
+        self.paints += self.pixels.update(key, partial(self.area, frame), ground, paint)
         self.pixels.draw(painter, self.surface.wanted)
 
     def _paint(self, painter: QPainter, frame: Frame) -> None:
+        on_strips = {pane.name for pane in frame.panes} if self.surface.is_cached else ()
         for item in self._cached_items():
+            if item.pane in on_strips:
+                continue
             painter.save()
-            painter.setClipRect(item.area(frame))
+            painter.setClipRect(item.area(frame), Qt.ClipOperation.IntersectClip)
             item.draw_in(painter, frame)
             painter.restore()
+        if self.surface.is_cached:
+            self._strips.draw(painter, frame, self.surface.model, self._layers)

@@ -21,6 +21,7 @@ from tests.benchmarks.chart.report import print_report
 from tests.benchmarks.chart.rig import MeasureError, application
 from tests.benchmarks.chart.run import HOSTS, measure_chart
 from tests.benchmarks.chart.while_training import Host, measure_frames
+from tests.benchmarks.ghost import measure_ghost
 from tests.benchmarks.history import measure_history
 from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.record import measure_record
@@ -102,6 +103,22 @@ def memory(markets: int, seconds: float, as_json: bool) -> None:
         print_json(measured)
         return
     click.echo(f"{measured['rss_mb']:.0f} MB are resident, {measured['uss_mb']:.0f} of them its own.")
+
+
+@benchmarks.command()
+@click.option("--markets", type=click.IntRange(1, 100), default=50, show_default=True)
+@click.option("--closes", type=click.IntRange(10), default=100, show_default=True)
+@click.option("--speed", type=click.FloatRange(0.01, 10.0), default=0.25, show_default=True, help="Closes a second.")
+@_as_json
+def ghost(markets: int, closes: int, speed: float, as_json: bool) -> None:
+    """From the last candle of a close until its ghost is painted, in the real window with a trainer's process."""
+    freeze_imports()  # as the window does
+    measured = measure_ghost(markets, closes, speed, application())
+    if as_json:
+        print_json(measured)
+        return
+    for name in ("forecast_ms", "painted_ms"):
+        click.echo(f"{name}: {measured[name]['p50']:.0f} ms, 99 of 100 within {measured[name]['p99']:.0f} ms")
 
 
 @benchmarks.command()

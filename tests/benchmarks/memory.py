@@ -29,7 +29,8 @@ def measure_memory(markets: int, seconds: float) -> dict[str, Any]:
     psutil.NoSuchProcess if it has ended."""
     with tempfile.TemporaryDirectory(prefix="ghostcandle-memory-") as root:
         folder = DataFolder(Path(root))
-        folder.settings.write_bytes(TypeAdapter(Settings).dump_json(_settings(markets)))
+        settings = simulated_markets(markets, speed=0.5, catch_up=_CATCH_UP)
+        folder.settings.write_bytes(TypeAdapter(Settings).dump_json(settings))
         environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
         command = [sys.executable, "-m", "desktop", "run", "--data-dir", root]
         with subprocess.Popen(
@@ -43,11 +44,12 @@ def measure_memory(markets: int, seconds: float) -> dict[str, Any]:
     return {"markets": markets, "rss_mb": found.rss / 2**20, "uss_mb": found.uss / 2**20}
 
 
-def _settings(markets: int) -> Settings:
+def simulated_markets(markets: int, *, speed: float, catch_up: int) -> Settings:
+    """One model of so many markets: after `catch_up` candles each, `speed` of them a second."""
     symbols = [f"SIM-{number}" for number in range(1, markets + 1)]
     watched = tuple(WatchedMarket(SIMULATED_VENUE, symbol, "1m", True) for symbol in symbols)
     return Settings(
-        market=MarketSettings(feed="simulate", symbol=symbols[0], speed=0.5, catch_up_candles=_CATCH_UP),
+        market=MarketSettings(feed="simulate", symbol=symbols[0], speed=speed, catch_up_candles=catch_up),
         training=TrainingSettings(seed=1, device="cpu"),
         watchlist=WatchlistSettings(markets=watched),
     )

@@ -25,9 +25,15 @@ FAULTS = (
     ),
     Fault(
         "kept-items-left-out-of-an-export",
-        "desktop/chart/panes/item.py",
-        "or (self.is_cached and surface.is_cached)",
-        "or self.is_cached",
+        "desktop/chart/stage.py",
+        "            self._paint(painter, frame)\n            return\n        key",
+        "            return\n        key",
+    ),
+    Fault(
+        "panned-pane-without-its-new-candles",
+        "desktop/chart/panes/strips.py",
+        "abs(moved) > strip.reach",
+        "abs(moved) > pane.right",
     ),
     Fault(
         "grouped-candle-at-its-left-edge",

@@ -68,6 +68,7 @@ class FirstForecasts:
             return None
         reach_ms, committed_ms = _FEWEST_BEHIND * market.interval.duration_ms, self._committed_ms
         if not is_behind and committed_ms is not None and newest_ms - committed_ms < reach_ms:
+            self._rules.clear()  # nearly a megabyte a market, and needed only far behind
             return None
         try:
             return self._forecast(market, self._store.newest(market, _CANDLES))

@@ -25,15 +25,15 @@ _TICK_PX = 10
 
 
 class GridItem(ChartItem):
-    """Lines at round prices and times in one pane."""
+    """Lines at round prices and times in all panes."""
 
     z, is_cached = -50.0, True
 
     surface: Picture
 
-    def __init__(self, pane: str, layers: LayerSet) -> None:
+    def __init__(self, layers: LayerSet) -> None:
         super().__init__()
-        self.pane, self._layers = pane, layers
+        self._layers = layers
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if not frame.style.shows_grid:
@@ -41,10 +41,12 @@ class GridItem(ChartItem):
         palette, pixel = frame.palette, frame.pixel
         has_background = self._layers.has_background
         colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_background else palette.grid
-        across = pane.ys(np.array(self.surface.value_marks(frame, pane), dtype=np.float64))
-        lines = self.surface.time_columns(frame)
+        panes = (pane, *frame.panes)
+        marks = ((pane.y(value), pane) for pane in panes for value in self.surface.value_marks(frame, pane))
+        across = np.array([row for row, pane in marks if pane.top <= row <= pane.bottom - pixel], dtype=np.int64)
+        lines = np.array([frame.x(index) for index, _ in self.surface.time_marks(frame)], dtype=np.int64)
         rows = rects(0, across, pane.right - 1, across + pixel - 1)
-        columns = rects(lines, pane.top, lines + pixel - 1, pane.bottom - 1)
+        columns = rects(lines, 0, lines + pixel - 1, frame.layout.plot_bottom - 1)
         fill_rects(painter, np.concatenate((rows, columns)), colour)
 
 

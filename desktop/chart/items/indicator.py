@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +65,9 @@ class IndicatorLayer(Layer):
         self._units_key: tuple[object, ...] = ()
         self._colours: tuple[QColor, ...] = ()
         self._colours_key: tuple[object, ...] = ()
+        self._label = spec.label
+        self._rows: Sequence[Row] = ()
+        self._rows_key: tuple[object, ...] = ()
 
     def items(self) -> tuple[ChartItem, ...]:
         return (self, self._live)
@@ -162,17 +166,23 @@ class IndicatorLayer(Layer):
         palette = frame.palette
         lacks = self._missing_reason(model)
         if lacks:
-            return ((Span(self.spec.label, palette.muted_text), Span(lacks, palette.muted_text)),)
+            return ((Span(self._label, palette.muted_text), Span(lacks, palette.muted_text)),)
         values = self._values_at(model, index)
         if values is None:
             return ()
-        spans = [Span(self.spec.label, palette.muted_text)]
+        key = (values, self._decimals, self._step, self.number, self.look, palette)
+        if key != self._rows_key:  # a pan keeps the candle under the mouse
+            self._rows, self._rows_key = (self._row(frame, values),), key
+        return self._rows
+
+    def _row(self, frame: Frame, values: tuple[float, ...]) -> Row:
+        spans = [Span(self._label, frame.palette.muted_text)]
         for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
             is_bar = output.drawing is Drawing.HISTOGRAM
-            ink = palette.candle(value >= -flat_below(self._step)) if is_bar else colour
+            ink = frame.palette.candle(value >= -flat_below(self._step)) if is_bar else colour
             # A band's edge is fainter than its middle; its number is not.
             spans.append(Span(f" {self._text(value)}", with_alpha(ink, 255), glue=True))
-        return (tuple(spans),)
+        return tuple(spans)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
         """Values are as wide as prices."""
@@ -183,7 +193,8 @@ class IndicatorLayer(Layer):
 
     def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
         decimals = model.decimals() if self._info.unit is Unit.PRICE else 2
-        return len(wrapped(self._sample(formatting.format_number(_SAMPLE_VALUE, decimals)), fonts, width))
+        sample = partial(self._sample, formatting.format_number(_SAMPLE_VALUE, decimals))
+        return fonts.cached(("title", self._label, decimals, width), lambda: len(wrapped(sample(), fonts, width)))
 
     def _text(self, value: float) -> str:
         if self._info.unit is Unit.VOLUME:
@@ -192,7 +203,7 @@ class IndicatorLayer(Layer):
 
     def _sample(self, value: str) -> Row:
         plain = QColor()
-        return Span(self.spec.label, plain), *[Span(f" {value}", plain, glue=True)] * len(self._info.outputs)
+        return Span(self._label, plain), *[Span(f" {value}", plain, glue=True)] * len(self._info.outputs)
 
     def colours(self, frame: Frame) -> tuple[QColor, ...]:
         key = (self.number, self.look, frame.palette)

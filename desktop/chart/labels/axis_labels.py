@@ -43,11 +43,12 @@ def paint_labels(
     for label in labels:
         if not wanted.intersects(label.area) or any(label.area.intersects(other) for other in taken):
             continue
-        painter.setFont(frame.fonts.bold if label.bold else frame.fonts.regular)
         painter.setPen(label.colour)
-        if label.alignment == _AT_LEFT and label.area.height() == frame.fonts.line:  # in half the time
-            painter.drawText(label.area.left(), label.area.top() + frame.fonts.metrics.ascent(), label.text)
+        if label.alignment == _AT_LEFT and label.area.height() == frame.fonts.line:  # in a third of the time
+            baseline = label.area.top() + frame.fonts.metrics.ascent()
+            frame.fonts.draw(painter, label.area.left(), baseline, label.text, bold=label.bold)
         else:
+            painter.setFont(frame.fonts.bold if label.bold else frame.fonts.regular)
             painter.drawText(label.area, label.alignment, label.text)
 
 

@@ -31,6 +31,7 @@ _WIDE_DIGITS = str.maketrans(dict.fromkeys("012345679", "8"))
 _USUAL_CHANGE = 0.001
 _VOLUME = 888.8
 _MARGIN_PX = 24
+_ROW_END = Span("\n", QColor())
 _MOST_SHARE = 0.5
 
 
@@ -257,7 +258,9 @@ def readout_lines(model: ChartModel, layers: LayerSet, fonts: Fonts, width: int)
     """Lines it needs while nothing is pointed at, whatever the current digits: candles and the forecast's label avoid
     them."""
     title = fonts.cached(("title", model.title, width), lambda: _title_lines(model.title, fonts, width))
-    further = sum(len(wrapped(row, fonts, width)) for row in layers.readout_samples(model))
+    samples = layers.readout_samples(model)
+    texts = ((span.text, span.bold, span.glue) for row in samples for span in (*row, _ROW_END))
+    further = fonts.cached((width, *texts), lambda: sum(len(wrapped(row, fonts, width)) for row in samples))
     return title + further + _candle_lines(model, fonts, width)
 
 

@@ -30,6 +30,32 @@ _PIXELS_A_ROW = 8
 """Below this many columns per row, filling columns is cheaper."""
 
 
+class Memory:
+    """Memory that Qt reads as an array of its own objects. It stays where it is: of list items and others that C++ has
+    deleted PySide keeps the wrapper, and returns it for whatever lies at their address now."""
+
+    def __init__(self, kind: type, dtype: type) -> None:
+        self._kind = kind
+        self._rows: NDArray[Any] = np.empty((0, FIELDS), dtype=dtype)
+        self.first: Any = None
+        """The first object."""
+
+    def room(self, count: int) -> NDArray[Any]:
+        """Rows to write in, until the next call; shape (count, 4)."""
+        refused = []
+        while count > len(self._rows):
+            rows = np.empty((2 * count, FIELDS), dtype=self._rows.dtype)
+            first = Shiboken.wrapInstance(rows.ctypes.data, self._kind)
+            if isinstance(first, self._kind):
+                self._rows, self.first = rows, first
+            else:
+                refused.append(rows)  # kept until now, so that the next is elsewhere
+        return self._rows[:count]
+
+
+_RECTS, _LINES = Memory(QRect, np.int32), Memory(QLineF, np.float64)
+
+
 def rects(left: Any, top: Any, right: Any, bottom: Any) -> Rects:
     """Rectangles from their inclusive device pixels; arguments broadcast against each other."""
     areas = np.empty((*np.broadcast(left, top, right, bottom).shape, FIELDS), dtype=np.int32)
@@ -43,10 +69,9 @@ def fill_rects(painter: QPainter, areas: Rects, colour: QColor) -> None:
         return
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colour)
-    # The buffer outlives the wrapper: this stack frame references it until drawRects returns.
-    held = np.ascontiguousarray(areas, dtype=np.int32)
-    first = cast(Any, Shiboken.wrapInstance(held.ctypes.data, QRect))
-    cast(Any, painter).drawRects(first, held.size // FIELDS)
+    rows = areas.reshape(-1, FIELDS)
+    _RECTS.room(len(rows))[:] = rows
+    cast(Any, painter).drawRects(_RECTS.first, len(rows))
 
 
 def rects_between(left: int, width: int, top: Rows, bottom: Rows) -> Rects:
@@ -107,17 +132,18 @@ def outline(area: QRect, width: int) -> Rects:
 
 def draw_polyline(painter: QPainter, xs: Any, ys: Any, pen: QPen) -> None:
     """Join points by a smooth line. A point whose y is NaN breaks it. xs, ys: shape (n,)."""
-    segments = np.empty((max(len(xs) - 1, 0), FIELDS))
-    segments[:, 0], segments[:, 1], segments[:, 2], segments[:, 3] = xs[:-1], ys[:-1], xs[1:], ys[1:]
-    is_known = np.isfinite(segments)
-    if not is_known.all():
-        segments = segments[is_known.all(axis=1)]
-    if len(segments) == 0:
+    is_known = np.isfinite(ys)
+    is_drawn = slice(None) if is_known.all() else is_known[:-1] & is_known[1:]
+    ends = [end[is_drawn] for end in (xs[:-1], ys[:-1], xs[1:], ys[1:])]
+    count = len(ends[0])
+    if count == 0:
         return
+    segments = _LINES.room(count)
+    for place, end in enumerate(ends):
+        segments[:, place] = end
     painter.setPen(pen)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    first = cast(Any, Shiboken.wrapInstance(segments.ctypes.data, QLineF))
-    cast(Any, painter).drawLines(first, len(segments))
+    cast(Any, painter).drawLines(_LINES.first, count)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QPainter, QPen, QStaticText
 
 from desktop.ui.plain_text import words_with_whole_figures
 
 _MOST_CACHED = 2_000
+_MOST_LAID_OUT = 500
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Fonts:
     metrics: QFontMetrics
     bold_metrics: QFontMetrics
     _cached: dict[tuple[object, ...], int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _laid_out: dict[tuple[str, bool], QStaticText] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, font: QFont, ratio: float) -> Fonts:
@@ -45,8 +47,22 @@ class Fonts:
 
     def width(self, text: str, *, bold: bool = False) -> int:
         """The width of a text, cached: measuring is expensive, and most texts were in the previous frame."""
+        found = self._cached.get((text, bold))
+        if found is not None:
+            return found
         metrics = self.bold_metrics if bold else self.metrics
         return self.cached((text, bold), lambda: metrics.horizontalAdvance(text))
+
+    def draw(self, painter: QPainter, x: int, baseline: int, text: str, *, bold: bool = False) -> None:
+        """Draw a line of text. Its layout is cached: that takes half of the time."""
+        found = self._laid_out.get((text, bold))
+        if found is None:
+            if len(self._laid_out) >= _MOST_LAID_OUT:
+                self._laid_out.clear()
+            found = self._laid_out[text, bold] = QStaticText(text)
+            found.setTextFormat(Qt.TextFormat.PlainText)
+        painter.setFont(self.bold if bold else self.regular)
+        painter.drawStaticText(x, baseline - (self.bold_metrics if bold else self.metrics).ascent(), found)
 
     def cached(self, key: tuple[object, ...], measure: Callable[[], int]) -> int:
         """A measurement with these fonts, cached by key: most are needed with every tick."""
@@ -93,8 +109,10 @@ def padding_px(fonts: Fonts) -> int:
 
 
 def row_width(row: Sequence[Span], fonts: Fonts) -> int:
-    gaps = sum(not span.glue for span in row[1:])
-    return sum(span.width(fonts) for span in row) + gaps * fonts.gap
+    width, gap = -fonts.gap, fonts.gap
+    for place, span in enumerate(row):
+        width += fonts.width(span.text, bold=span.bold) + (gap if not (place and span.glue) else 0)
+    return width if row else 0
 
 
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
@@ -188,8 +206,7 @@ def paint_rows(painter: QPainter, rows: Sequence[Row], fonts: Fonts, corner: QPo
                 x += fonts.gap
             if right is not None and 0 < position == len(row) - 1:
                 x = right - span.width(fonts)
-            painter.setFont(fonts.bold if span.bold else fonts.regular)
             painter.setPen(span.colour)
-            painter.drawText(x, baseline, span.text)
+            fonts.draw(painter, x, baseline, span.text, bold=span.bold)
             x += span.width(fonts)
         baseline += fonts.line

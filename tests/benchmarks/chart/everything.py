@@ -1,4 +1,5 @@
-"""A chart with everything switched on: each kind of indicator, hindsight, the market's regime."""
+"""A chart with everything switched on: all indicators, hindsight, the market's regime, the volume profile, another
+market, and a drawing of each kind."""
 
 from __future__ import annotations
 
@@ -8,19 +9,25 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
+from core.domain.drawings import Anchor, Drawing, DrawingKind
 from core.domain.events import QUANTILE_LEVELS, ForecastMode
 from core.domain.regimes import Regime
+from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from core.storage.record_reader import RecordReader
 from core.storage.records import ConditionRows, PastRows
+from desktop.chart.items.comparison import Comparison, ComparisonLayer
+from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.indicator import IndicatorLayer
+from desktop.chart.items.placed import Placed
 from desktop.chart.items.regimes import RegimeLayer
+from desktop.chart.items.volume_profile import VolumeProfileLayer
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 
-_INDICATORS = ("sma", "ema", "bollinger", "vwap", "rsi", "macd", "atr")
-"""As many as were measured ever since: a longer list of indicators must not change what a figure means."""
+_DRAWN_EVERY, _DRAWN_LONG = 30, 45
+"""Candles between the first anchors of two drawings, and between the two anchors of one."""
 _VOLATILITY = 4e-4
 _QUANTITIES = 6
 _CLOSE, _WICKS, _LEVELS_ABOVE = 0, slice(2, 4), slice(4, 6)
@@ -77,17 +84,39 @@ def _quantiles(random: np.random.Generator, count: int) -> NDArray[np.float64]:
     return rows
 
 
+def compare_with_other(own: CandleSeries) -> ComparisonLayer:
+    """Another market, whose line crosses the candles: it moves half as far."""
+    layer = ComparisonLayer()
+    columns = np.vstack((np.sqrt((own.open, own.high, own.low, own.close)), own.volume))
+    layer.shown = Comparison("Other", CandleSeries.from_columns(own.interval, own.open_time_ms.copy(), columns))
+    return layer
+
+
+def draw_each_kind(own: CandleSeries) -> DrawingsLayer:
+    """One of each kind over the newest candles."""
+    layer, drawings = DrawingsLayer(), []
+    for number, kind in enumerate(DrawingKind, 1):
+        first = max(len(own) - _DRAWN_EVERY * (number + 1), 0)
+        ends = [own[min(first + _DRAWN_LONG * step, len(own) - 1)] for step in range(kind.anchors)]
+        text = "Breakout" if kind is DrawingKind.TEXT else ""
+        anchors = tuple(Anchor(end.open_time_ms, end.high) for end in ends)
+        drawings.append(Drawing(kind, anchors, text, number=number))
+    layer.shown = Placed(tuple(drawings))
+    return layer
+
+
 class Everything(QObject):
     """Lays it all over a chart; reads past forecasts between frames, as the window does."""
 
     def __init__(self, chart: ChartWidget, past: WalkedPast, interval: Interval) -> None:
         super().__init__(chart)
         self._chart = chart
-        self._indicators = [IndicatorLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(_INDICATORS)]
+        self._indicators = [IndicatorLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(INDICATORS)]
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._read)
-        layers: tuple[Layer, ...] = (*self._indicators, HindsightLayer(), RegimeLayer())
-        for layer in layers:
+        own = chart.model.series
+        studies: tuple[Layer, ...] = (*self._indicators, HindsightLayer(), RegimeLayer(), VolumeProfileLayer())
+        for layer in (*studies, compare_with_other(own), draw_each_kind(own)):
             chart.add_layer(layer)
         for read in (chart.model.past, chart.model.regimes):
             read.on_wanted = self._start_reading

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -133,3 +134,24 @@ def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: 
     assert look(169) is None
     assert look(169, is_behind=True) == candles[168].open_time_ms, "the note says that the simple rules forecast"
     assert look(170) == candles[169].open_time_ms
+
+
+def test_the_rules_take_no_memory_once_the_trainer_is_near(tmp_path: Path, store: CandleStore) -> None:
+    candles, clock = random_walk(60), ManualClock()
+    store.save(MARKET, candles[:50])
+    made = next(
+        event for event in drive(tmp_path / "other", candles[:2], shows_first=None) if isinstance(event, ForecastMade)
+    )
+    tracemalloc.start()
+    try:
+        first = FirstForecasts(rigs.spec(tmp_path), store, clock, MARKET)
+        before = tracemalloc.get_traced_memory()[0]
+        assert first.look(is_behind=True) is not None
+        held = tracemalloc.get_traced_memory()[0] - before
+        store.save(MARKET, candles)
+        clock.advance_ms(1_000)
+        first.committed(replace(made, origin_open_time_ms=candles[-1].open_time_ms))
+        assert first.look(is_behind=False) is None
+        assert tracemalloc.get_traced_memory()[0] - before < held / 2
+    finally:
+        tracemalloc.stop()

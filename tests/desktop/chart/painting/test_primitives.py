@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QLineF, QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from desktop.chart.painting import primitives
 from desktop.chart.painting.primitives import fill_rects, outline, rects_between
 from tests.desktop.chart.paint_helpers import pixels
 
@@ -52,3 +54,11 @@ def test_a_wide_band_is_as_many_rectangles_as_its_edges_have_steps() -> None:
     top = np.arange(1_000) // 10
     assert len(rects_between(0, 1, top, top + 200)) < 310
     assert len(rects_between(0, 1, top, top)) <= 1_000
+
+
+def test_memory_for_which_pyside_has_another_object_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = iter((QLineF(), QRect(1, 2, 3, 4)))
+    monkeypatch.setattr(primitives.Shiboken, "wrapInstance", lambda _address, _kind: next(found))
+    memory = primitives.Memory(QRect, np.int32)
+    assert memory.room(3).shape == (3, 4)
+    assert memory.first == QRect(1, 2, 3, 4)
