@@ -1,4 +1,5 @@
-"""The background shade: the market regime, as known when each candle closed."""
+"""The background shade: the market regime, as known when each candle closed. Below the candles a strip: the regime that
+the model had forecast for each of them one candle earlier."""
 
 from __future__ import annotations
 
@@ -23,6 +24,8 @@ _SURE = 0.75
 _SHARES_DARK = ((0.05, 0.09), (0.08, 0.14), (0.08, 0.14))
 _SHARES_LIGHT = ((0.06, 0.1), (0.09, 0.15), (0.09, 0.15))
 """Share of each regime's colour in the background, if likely and if certain. Calm is the usual state."""
+_STRIP_SHARES = ((0.5, 0.9), (0.5, 0.9), (0.5, 0.9))
+_STRIP_PX = 6
 
 
 class RegimeLayer(Layer):

@@ -15,11 +15,12 @@ REFERENCE = np.zeros((2, 3, 6, 7))
 
 def batch() -> Batch:
     ones = np.ones((2, 3, 6), dtype=np.float32)
-    return Batch(np.ones((2, 4, 5), dtype=np.float32), np.ones((2, 4), dtype=np.bool_), ones, ones.copy())
+    regimes = np.zeros((2, 2, 3), dtype=np.float32)
+    return Batch(np.ones((2, 4, 5), dtype=np.float32), np.ones((2, 4), dtype=np.bool_), ones, ones.copy(), regimes)
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("part", ["features", "targets", "weights", "reference"])
+@pytest.mark.parametrize("part", ["features", "targets", "weights", "regimes", "reference"])
 def test_a_non_finite_number_is_found_anywhere(part: str, number: float) -> None:
     spoilt = (REFERENCE if part == "reference" else getattr(batch(), part)).copy()
     spoilt.flat[3] = number
