@@ -326,6 +326,17 @@ def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
+def next_regime(summary: dict[str, Any]) -> str:
+    """How good the model's forecasts of the next candle's regime were, in a sentence."""
+    of = summary["next_regime"]
+    if not of["n"]:
+        return "The model forecast no regime."
+    skill = _measured(of, "skill")
+    return (
+        f"The model's forecast of the next candle's regime, against the regime staying: skill {skill}, n {of['n']:,}."
+    )
+
+
 def after_gap(summary: dict[str, Any]) -> str:
     """The results for candles after a gap, which are in no other figure, in a sentence."""
     of = summary["after_gap"]

@@ -73,6 +73,11 @@ class RegimeTrack:
         """Whether `load_next` has work."""
         return self._wanted_ms is not None
 
+    @property
+    def has_forecasts(self) -> bool:
+        """Whether the model forecast any regime that is loaded."""
+        return bool(self._sums[self._count, _HAS_NEXT] > 0.0)
+
     def add(self, made: ForecastMade) -> None:
         """Add the regime of a new forecast. After a crash the same candle may come again with the same values."""
         count, time_ms = self._count, made.origin_open_time_ms
