@@ -331,10 +331,8 @@ def next_regime(summary: dict[str, Any]) -> str:
     of = summary["next_regime"]
     if not of["n"]:
         return "The model forecast no regime."
-    skill = _measured(of, "skill")
-    return (
-        f"The model's forecast of the next candle's regime, against the regime staying: skill {skill}, n {of['n']:,}."
-    )
+    found = f"skill {_measured(of, 'skill')}, n {of['n']:,}"
+    return f"The model's forecast of the next candle's regime, against the regime staying: {found}."
 
 
 def after_gap(summary: dict[str, Any]) -> str:

@@ -43,5 +43,5 @@ def test_batches_are_stored_whole_and_the_oldest_are_deleted(tmp_path: Path) -> 
     assert len(kept) == 50 and kept[-1].name in said
     tensors, metadata = read_weights(kept[-1])
     assert metadata["step"] == 52 and metadata["reason"] == "not finite"
-    assert set(tensors) == {"features", "is_real", "targets", "weights", "reference"}
+    assert set(tensors) == {"features", "is_real", "targets", "weights", "regimes", "reference"}
     np.testing.assert_array_equal(tensors["targets"].numpy(), batch().targets)
