@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QPainter
 
 from core.domain.regimes import Regime, RegimeProbabilities
 from desktop.chart.data.model import ChartModel
+from desktop.chart.data.regimes import RegimeView
 from desktop.chart.painting.primitives import Rects, fill_rects, rects
 from desktop.chart.painting.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
@@ -58,10 +59,12 @@ class RegimeLayer(Layer):
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
         """What the strip is, at its left end."""
-        if model.other_interval is not None or not model.regimes.has_forecasts:
+        if model.other_interval is not None or not np.isfinite(_in_view(frame, model).forecasts).any():
             return ()
-        text = translate("Chart", "Regime forecast by the model, 1 candle earlier")
-        row = (Span(text, frame.palette.muted_text),)
+        muted, saved = frame.palette.muted_text, model.regimes.error_saved(model.series.interval.duration_ms)
+        row: Row = (Span(translate("Chart", "Regime forecast by the model, 1 candle earlier"), muted),)
+        if saved is not None:
+            row = (*row, Span(_saved_text(*saved), muted))
         size = box_size((row,), frame.fonts)
         corner = QPoint(0, frame.layout.main_bottom - frame.scaled(_STRIP_PX) - size.height())
         box = Box(QRect(corner, size), (row,), frame.palette.background)
@@ -103,7 +106,7 @@ class _ForecastStrip(ChartItem):
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if model.other_interval is not None:
             return
-        view = model.regimes.view(model.series, max(frame.first - 1, 0), frame.stop, frame.group)
+        view = _in_view(frame, model)
         is_shown = np.isfinite(view.forecasts[:, 0]) & ~_is_before_gap(model, view.first)
         top = pane.bottom - frame.scaled(_STRIP_PX)
         shown = view.first[is_shown], view.forecasts[is_shown]
@@ -112,6 +115,18 @@ class _ForecastStrip(ChartItem):
             regime, is_sure = divmod(kind, 2)
             colour = mixed(frame.palette.regimes[regime], frame.palette.background, _STRIP_SHARES[is_sure])
             fill_rects(painter, areas[kinds == kind], colour)
+
+
+def _saved_text(share: float, candles: int) -> str:
+    below = translate("Chart", "· error {0} below “no change”, {1}")
+    above = translate("Chart", "· error {0} above “no change”, {1}")
+    size, judged = formatting.format_percent(abs(share), 0), formatting.format_candles(candles)
+    return (below if share >= 0.0 else above).format(size, judged)
+
+
+def _in_view(frame: Frame, model: ChartModel) -> RegimeView:
+    """With the candle before the first: its forecast is of the first."""
+    return model.regimes.view(model.series, max(frame.first - 1, 0), frame.stop, frame.group)
 
 
 def _is_before_gap(model: ChartModel, index: NDArray[np.int64]) -> NDArray[np.bool_]:
