@@ -202,8 +202,8 @@ CREATE TABLE steps (
 CREATE TABLE step_details (id INTEGER PRIMARY KEY, gradients BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
 """
 
-# One row for all horizons of a forecast, separate from its arrays, as the chart reads thousands of them at once.
-# next_*: the model's forecast of the next candle's regime.
+# One row for all horizons of a forecast, separate from its arrays, as the chart reads thousands of them at once. next_:
+# what the model forecast for the next candle.
 _CONDITIONS = """
 CREATE TABLE conditions (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
@@ -211,9 +211,7 @@ CREATE TABLE conditions (
     calm REAL NOT NULL,
     trending REAL NOT NULL,
     volatile REAL NOT NULL,
-    next_calm REAL,
-    next_trending REAL,
-    next_volatile REAL,
+    next_calm REAL, next_trending REAL, next_volatile REAL,
     PRIMARY KEY (run_id, origin_open_time_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER conditions_stay BEFORE UPDATE ON conditions

@@ -32,7 +32,7 @@ class RegimeHead:
         self._moved = self.weights
 
     def begin(self) -> None:
-        """Forget what was observed since the last step."""
+        """Forget the parts of batches since the last step."""
         self._moved = self.weights
 
     def observe(self, regimes: Tensor, samples: int) -> None:
@@ -44,7 +44,7 @@ class RegimeHead:
         self._moved = torch.addmm(self._moved, missed.T, state, alpha=self._rate / samples)
 
     def step(self, is_skipped: Tensor) -> None:
-        """Learn from what was observed, unless the model's step is skipped."""
+        """Learn from the observed parts, unless the model's step is skipped."""
         torch.where(is_skipped, self.weights, self._moved, out=self.weights)  # zero times NaN would be NaN
 
     def predict(self, state: Tensor, now: Tensor) -> Tensor:

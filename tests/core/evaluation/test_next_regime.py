@@ -48,4 +48,4 @@ def test_a_model_without_it_has_no_figures(tmp_path: Path) -> None:
                 record.add_conditions(MINUTE_MS * row, probabilities(NOW[row]))
         found = next_regime(record.reader, MINUTE_MS, MINUTE_MS * np.arange(3))
     assert found == {"brier": None, "brier_if_it_stays": None, "skill": None, "skill_ci95": None, "n": 0}
-    assert "no regime" in sentence({"next_regime": found})
+    assert "none was made" in sentence({"next_regime": found})

@@ -129,7 +129,7 @@ def test_the_readout_tells_the_probabilities_of_the_candle_pointed_at(show_chart
 
 
 def forecasts(chart: ChartWidget) -> None:
-    """The model expected of each candle from `FORECAST_FROM` on, and of the next, what was the regime three before."""
+    """The model expected of each candle from `FORECAST_FROM` on, and of the next, the regime of three before."""
     for index in range(FORECAST_FROM - 1, COUNT):
         time_ms, made = int(SERIES.open_time_ms[index]), (probabilities(index), probabilities(index - 2))
         chart.model.regimes.add(ForecastMade("run", time_ms, 0, 0, ForecastMode.LIVE, 1, None, 1.0, (), *made))
