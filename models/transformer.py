@@ -98,6 +98,8 @@ class CandleTransformer(nn.Module):
         earlier_or_same = torch.ones(shape.context, shape.context, dtype=torch.bool).tril()
         self.register_buffer("causal", earlier_or_same, persistent=False)
         self.register_buffer("same", torch.eye(shape.context, dtype=torch.bool), persistent=False)
+        self.state = torch.empty(0, shape.width)
+        """The last states [B, W] of the newest forward pass; no gradient flows back through them."""
 
     def forward(self, features: Tensor, is_real: Tensor) -> Tensor:
         """features [B, T, F + others], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
@@ -113,7 +115,9 @@ class CandleTransformer(nn.Module):
                 states = checkpoint(block, states, may_attend, outputs, use_reentrant=False, preserve_rng_state=False)
             else:
                 states = block(states, may_attend, outputs)
-        corrections: Tensor = self.head(self.final_norm(states[:, -1]))
+        newest = self.final_norm(states[:, -1])
+        self.state = newest.detach()
+        corrections: Tensor = self.head(newest)
         return corrections
 
     def _may_attend(self, is_real: Tensor) -> Tensor:

@@ -118,6 +118,8 @@ class ForecastMade:
     ghosts: tuple[Ghost, ...]
     conditions: RegimeProbabilities | None = None
     """The market's regime at the origin; None: not stored."""
+    next_regime: RegimeProbabilities | None = None
+    """The model's forecast of the next candle's regime; None: it gives none."""
     is_by_simple_rules: bool = False
     """Part of a `FirstForecast`: made without a model, and not in SQLite."""
     experts: ExpertForecasts | None = None

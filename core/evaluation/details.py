@@ -26,6 +26,7 @@ from core.evaluation.judged_scores import (
     judged_from_nth,
     read_columns,
 )
+from core.evaluation.next_regime import next_regime
 from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
 from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.confidence import gain_sequence, proven_after
@@ -72,6 +73,7 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "pinball": _pinball(first, 1),
         "horizons": {str(horizon): _pinball(those, horizon) for horizon, those in by_horizon.items()},
         "regimes": by_regime(first),
+        "next_regime": next_regime(reader, run.market.interval.duration_ms, first["target_open_time_ms"]),
         "after_gap": _of_group(after_gap, len(first) + len(after_gap)),
         "online": _online(first, run),
         "anytime": _anytime(judged(columns[1], 0)),

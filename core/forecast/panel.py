@@ -19,6 +19,7 @@ from core.domain.quantities import (
     FloatArray,
     units,
 )
+from core.domain.regimes import Regime
 from core.forecast.arrays import Arrays, Places
 from core.forecast.averages import WeightedMoments
 
@@ -84,6 +85,7 @@ class Panel:
         self._columns = {name: np.zeros(shape) for name in self.COLUMNS}
         self._features = np.zeros((*shape, FEATURES + (OTHERS if self.has_others else 0)), dtype=np.float32)
         self._anchors = np.zeros((*shape, horizons, QUANTITIES, len(LEVELS)), dtype=np.float16)
+        self._regimes = np.zeros((*shape, len(Regime)), dtype=np.float32)
         self._moments = WeightedMoments(_SPANS, markets)
 
     def newest(self, places: Places) -> NDArray[np.int64]:
@@ -106,6 +108,11 @@ class Panel:
         """The quantiles that the model corrects at these rows, as forecast without it at each candle's close:
         normalised, to three digits, [n, H, Q, L]."""
         return self._anchors[places, rows].astype(np.float64)
+
+    def regimes(self, places: Places, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The regimes' probabilities at these candles, as named at each close: [..., regime]; zeros where the mixture
+        was not fitted yet."""
+        return self._regimes[places, rows]
 
     def units(self, places: Places, rows: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
         """Factor and offset at these candles, [n, horizon, quantity]; see `quantities.units`."""
@@ -160,6 +167,7 @@ class Panel:
         self._features[places, row, :FEATURES] = own
         self._features[places, row, FEATURES:] = 0.0
         self._anchors[places, row] = 0.0
+        self._regimes[places, row] = 0.0
         self.size[places] += 1
         self.observed[places] += 1
 
@@ -172,6 +180,10 @@ class Panel:
         """Store the normalised quantiles [n, H, Q, L] that are forecast without the model at the newest candles."""
         self._anchors[places, self.newest(places)] = np.clip(quantiles, -_LARGEST_ANCHOR, _LARGEST_ANCHOR)
 
+    def keep_regimes(self, places: Places, probabilities: FloatArray) -> None:
+        """Store the regimes' probabilities at the newest candles: [n, regime]."""
+        self._regimes[places, self.newest(places)] = probabilities
+
     def keep_numbers_of_others(self, places: Places, numbers: FloatArray) -> None:
         """Store what is known of the other markets at the newest closes: [n, OTHERS]."""
         self._features[places, self.newest(places), FEATURES:] = numbers
@@ -183,6 +195,7 @@ class Panel:
             "time": self.time[market, rows].copy(),
             "features": self._features[market, rows].copy(),
             "anchors": self._anchors[market, rows].copy(),
+            "regimes": self._regimes[market, rows].copy(),
             "observed": self.observed[market : market + 1].copy(),
             "moments": self._moments.state(market)["sums"],
         }
@@ -198,6 +211,7 @@ class Panel:
         self._features[market, :size, :features] = state["features"]
         self._features[market, :size, features:] = 0.0
         self._anchors[market, :size] = state["anchors"]
+        self._regimes[market, :size] = state["regimes"]
         for name, column in self._columns.items():
             column[market, :size] = state[f"column.{name}"]
         self._moments.restore({"sums": state["moments"]}, market)
@@ -205,7 +219,10 @@ class Panel:
     def _make_room(self, places: Places) -> None:
         kept = slice(self._rows - self.capacity, self._rows)
         for market in places[self.size[places] == self._rows].tolist():
-            arrays: list[NDArray[Any]] = [self.time, self._features, self._anchors, *self._columns.values()]
+            arrays: list[NDArray[Any]] = [
+                *(self.time, self._features, self._anchors, self._regimes),
+                *self._columns.values(),
+            ]
             for array in arrays:
                 array[market, : self.capacity] = array[market, kept].copy()
             self.size[market] = self.capacity

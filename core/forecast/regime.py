@@ -75,6 +75,12 @@ class RegimeMixture(ArrayState):
         straightness = _efficiency(self._returns[places])
         self._update(places, np.stack([self._height.means(places)[:, 0], straightness], axis=1))
 
+    def fitted(self, places: Places) -> FloatArray:
+        """The probabilities at the newest candle of each: [n, regime]; zeros while the initial position of a component
+        has more weight than all of the market's candles."""
+        is_fitted = self._mass[places].sum(axis=1) >= _ANCHOR_WEIGHT
+        return np.where(is_fitted[:, None], self._now[places], 0.0)
+
     def probabilities(self, market: int) -> RegimeProbabilities:
         """Those at the newest candle; uniform before the first."""
         return RegimeProbabilities(*self._now[market].tolist())
@@ -174,11 +180,12 @@ class RegimeWatch:
         return self._mixture.probabilities(market)
 
     def observe(self, places: Places) -> None:
-        """Take the newest candle of each of these markets."""
+        """Take the newest candle of each of these markets, and store the fitted regimes in the panel."""
         segment, row = self._panel.column("segment"), self._panel.newest(places)
         is_after_gap = (row > 0) & (segment[places, row] != segment[places, np.maximum(row - 1, 0)])
         log_close, log_range = (self._panel.newest_of(name, places) for name in ("log_close", "log_range"))
         self._mixture.observe(places, log_close, log_range, is_after_gap)
+        self._panel.keep_regimes(places, self._mixture.fitted(places))
 
     def state(self, market: int) -> Arrays:
         """The complete state of a market, to be restored with its past."""

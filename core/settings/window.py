@@ -104,7 +104,10 @@ class ChartSettings:
         1, "Hindsight horizon (candles)", "Candles between a past forecast and its target.", ge=1, le=64, unit="candles"
     )
     regimes: bool = setting(
-        False, "Market regime", "Background by market regime: calm, trending or volatile, as known at each close."
+        False,
+        "Market regime",
+        "Background by market regime: calm, trending or volatile, as known at each close; a strip by the regime that "
+        "the model forecast.",
     )
     show_markers: bool = setting(True, "Markers", "Marks at incidents, new bests and restores of training.")
     indicators: tuple[

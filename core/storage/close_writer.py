@@ -27,6 +27,8 @@ class MarketRows:
     forecast: StoredForecast
     conditions: RegimeProbabilities | None
     """The market's regime at the forecast's origin, if it is known."""
+    next_regime: RegimeProbabilities | None
+    """What the model forecasts for the next candle."""
 
 
 def add_close(db: Database, markets: Sequence[MarketRows]) -> list[int]:
@@ -45,7 +47,7 @@ def add_close(db: Database, markets: Sequence[MarketRows]) -> list[int]:
     forecasts = [forecast_values(each.record.run_id, each.record.number, each.forecast) for each in markets]
     add_sealed(db, FORECASTS, forecasts)
     regimes = [
-        (each.record.run_id, *condition_row(each.forecast.origin_open_time_ms, each.conditions))
+        (each.record.run_id, *condition_row(each.forecast.origin_open_time_ms, each.conditions, each.next_regime))
         for each in markets
         if each.conditions is not None
     ]

@@ -153,23 +153,23 @@ class RecordReader:
         opened = np.array([each["origin_open_time_ms"] for each in of], dtype=np.int64)
         return opened, np.array(medians).reshape(-1, horizons)
 
-    def conditions_of(self, origin_open_time_ms: int) -> RegimeProbabilities | None:
-        """The market's regime at the forecast of this candle; None if unknown."""
+    def conditions_of(self, origin_open_time_ms: int) -> tuple[RegimeProbabilities | None, RegimeProbabilities | None]:
+        """The market's regime at the forecast of this candle, and what the model forecast for the next one; None if
+        unknown."""
         sql = f"SELECT {', '.join(CONDITION_COLUMNS)} FROM conditions WHERE run_id = ? AND origin_open_time_ms = ?"
         rows = self._select(sql, origin_open_time_ms)
-        return to_conditions(rows[0]) if rows else None
+        return to_conditions(rows[0]) if rows else (None, None)
 
     def conditions(self, before_ms: int, most: int) -> ConditionRows:
         """The market regimes at the newest `most` candles that opened before this time, ascending."""
         sql = (
-            f"SELECT origin_open_time_ms, {', '.join(REGIME_COLUMNS)} FROM conditions "
+            f"SELECT {', '.join(CONDITION_COLUMNS)} FROM conditions "
             "WHERE run_id = ? AND origin_open_time_ms < ? ORDER BY origin_open_time_ms DESC LIMIT ?"
         )
         rows = self._select(sql, before_ms, most)[::-1]
         times = np.array([row[0] for row in rows], dtype=np.int64)
-        return ConditionRows(
-            times, np.array([row[1:] for row in rows], dtype=np.float64).reshape(-1, len(REGIME_COLUMNS))
-        )
+        regimes = np.array([row[1:] for row in rows], dtype=np.float64).reshape(-1, 2, len(REGIME_COLUMNS))
+        return ConditionRows(times, regimes[:, 0], regimes[:, 1])
 
     def latest_origin_ms(self) -> int | None:
         sql = f"SELECT MAX(origin_open_time_ms) FROM forecasts WHERE run = {RUN}"

@@ -99,9 +99,11 @@ class TrainingRecord:
         """Store blocks of losses; existing ones are kept."""
         self._add("evidence", EVIDENCE_COLUMNS, map(evidence_row, blocks), ("run_id", "kind", "block"))
 
-    def add_conditions(self, origin_open_time_ms: int, conditions: RegimeProbabilities) -> int:
-        """Like `add_forecast`, for the market's regime at this candle."""
-        row = condition_row(origin_open_time_ms, conditions)
+    def add_conditions(
+        self, origin_open_time_ms: int, conditions: RegimeProbabilities, next_regime: RegimeProbabilities | None = None
+    ) -> int:
+        """Like `add_forecast`, for the market's regime at this candle, and what the model forecasts for the next."""
+        row = condition_row(origin_open_time_ms, conditions, next_regime)
         return self._add("conditions", CONDITION_COLUMNS, [row], ("run_id", "origin_open_time_ms"))
 
     def add_step(self, row: StepDone) -> int:

@@ -143,10 +143,12 @@ class PastRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionRows:
-    """Market regimes at n candles, ascending. regimes: [n, 3], in the order of `core.domain.regimes.Regime`."""
+    """Market regimes at n candles, ascending. regimes: [n, 3], in the order of `core.domain.regimes.Regime`;
+    next_regimes: [n, 3], what the model then forecast for the next candle, NaN where it gave none."""
 
     open_time_ms: NDArray[np.int64]
     regimes: NDArray[np.float64]
+    next_regimes: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.open_time_ms)

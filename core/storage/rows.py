@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import astuple, fields
 from operator import attrgetter
 from typing import Any
 
@@ -33,7 +33,8 @@ Row = tuple[Any, ...]
 _OWN = "~"
 """Replaces the run's id at the start of a checkpoint's id."""
 REGIME_COLUMNS = tuple(field.name for field in fields(RegimeProbabilities))
-CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS)
+NEXT_REGIME_COLUMNS = tuple(f"next_{name}" for name in REGIME_COLUMNS)
+CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS, *NEXT_REGIME_COLUMNS)
 _STEP_COLUMNS = tuple(name for name, _ in STEPS.columns if name != "run")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
 DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
@@ -121,12 +122,17 @@ def to_checkpoint_id(run_id: str, stored: str | None) -> str | None:
     return run_id + stored.removeprefix(_OWN) if stored is not None and stored.startswith(_OWN) else stored
 
 
-def condition_row(origin_open_time_ms: int, conditions: RegimeProbabilities) -> Row:
-    return (origin_open_time_ms, *attrgetter(*REGIME_COLUMNS)(conditions))
+def condition_row(
+    origin_open_time_ms: int, conditions: RegimeProbabilities, next_regime: RegimeProbabilities | None = None
+) -> Row:
+    following = (None, None, None) if next_regime is None else astuple(next_regime)
+    return (origin_open_time_ms, *astuple(conditions), *following)
 
 
-def to_conditions(row: Row) -> RegimeProbabilities:
-    return RegimeProbabilities(*row[1:])
+def to_conditions(row: Row) -> tuple[RegimeProbabilities, RegimeProbabilities | None]:
+    """The inverse, without the time."""
+    _, *now, first, second, third = row
+    return RegimeProbabilities(*now), None if first is None else RegimeProbabilities(first, second, third)
 
 
 def to_step(run_id: str, row: Row, gradients: bytes | None) -> StepDone:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import sqlite3
 from enum import Enum
 
-VERSION = 1
+VERSION = 2
 """The schema's version, in the header as `user_version`. Databases from before 1.0.0 have 0, and a list of their
 changes instead."""
 _APPLICATION_ID = 0x47_43_44_4C
@@ -202,7 +202,8 @@ CREATE TABLE steps (
 CREATE TABLE step_details (id INTEGER PRIMARY KEY, gradients BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
 """
 
-# One row for all horizons of a forecast, separate from its arrays, as the chart reads thousands of them at once.
+# One row for all horizons of a forecast, separate from its arrays, as the chart reads thousands of them at once. next_:
+# what the model forecast for the next candle.
 _CONDITIONS = """
 CREATE TABLE conditions (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
@@ -210,6 +211,7 @@ CREATE TABLE conditions (
     calm REAL NOT NULL,
     trending REAL NOT NULL,
     volatile REAL NOT NULL,
+    next_calm REAL, next_trending REAL, next_volatile REAL,
     PRIMARY KEY (run_id, origin_open_time_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER conditions_stay BEFORE UPDATE ON conditions

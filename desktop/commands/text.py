@@ -184,6 +184,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     )
     console.print()
     console.print(text_table(("By regime", *figures.REGIME_HEADER[1:]), figures.regimes(summary)))
+    console.print(Text(figures.next_regime(summary)))
     console.print()
     if touched := figures.touched(summary):
         console.print(text_table(("Touched within", *figures.TOUCHED_HEADER[1:]), touched))

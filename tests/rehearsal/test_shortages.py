@@ -19,7 +19,7 @@ from tests.rehearsal.device import PretendGpu
 
 VERIFIED_STEP = 3
 """After three eager ones."""
-POINTS = range(5, 640, 60)
+POINTS = range(5, 660, 65)
 """Evenly over the launches of the verified step: copies, capture, replay, eager step, comparison."""
 
 

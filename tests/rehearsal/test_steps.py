@@ -14,8 +14,8 @@ from tests.rehearsal import rigs
 from tests.rehearsal.device import PretendGpu
 
 PLANNED = ["copy to the host"]
-UPLOADS = 5
-"""Features, which candles are real, targets, weights, reference."""
+UPLOADS = 6
+"""Features, which candles are real, targets, weights, regimes, reference."""
 
 
 @pytest.mark.parametrize("accumulation", [1, 3])

@@ -114,6 +114,18 @@ FAULTS = (
         "scale * ahead",
     ),
     Fault(
+        "regime-now-as-the-label-of-the-next",
+        "core/training/engine/samples.py",
+        "np.where(is_next_known, origins + 1, origins)",
+        "np.where(is_next_known, origins, origins)",
+    ),
+    Fault(
+        "regime-head-learns-in-a-skipped-step",
+        "core/training/engine/regime_head.py",
+        "torch.where(is_skipped, self.weights, self._moved, out=self.weights)",
+        "self.weights.copy_(self._moved)",
+    ),
+    Fault(
         "calm-called-volatile",
         "core/forecast/regime.py",
         "order = np.stack([calm, trending, np.arange(len(Regime)).sum() - calm - trending], axis=1)",

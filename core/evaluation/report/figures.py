@@ -225,11 +225,7 @@ def pooled_coverage(pooled: dict[str, Any]) -> str:
     of = pooled["coverage"]
     if of["overall"] is None:
         return "Not enough candles to judge the 90 % band."
-    interval = (
-        NOT_ENOUGH
-        if of["overall_ci95"] is None
-        else f"{share(of['overall_ci95'][0])} to {share(of['overall_ci95'][1])}"
-    )
+    interval = NOT_ENOUGH if of["overall_ci95"] is None else " to ".join(map(share, of["overall_ci95"]))
     return f"The 90 % band of the close held {share(of['overall'])} of the evaluated closes ({interval})."
 
 
@@ -332,6 +328,13 @@ def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
         )
         for name, of in summary["regimes"].items()
     ]
+
+
+def next_regime(summary: dict[str, Any]) -> str:
+    """How good the model's forecasts of the next candle's regime were, in a sentence."""
+    of = summary["next_regime"]
+    found = f"skill {_measured(of, 'skill')}, n {of['n']:,}" if of["n"] else "none was made"
+    return f"The model's forecast of the next candle's regime, against the regime staying: {found}."
 
 
 def after_gap(summary: dict[str, Any]) -> str:

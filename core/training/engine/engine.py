@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
 from core.domain.quantities import QUANTITIES, FloatArray
+from core.domain.regimes import RegimeProbabilities
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.clipping import Clipper
 from core.training.engine.cuda_graph import CudaGraphs, GraphedUpdate, Update
@@ -28,9 +30,11 @@ from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import AveragedWeights, build_optimizer, is_usable, load_optimizer, set_rate
 from core.training.engine.precision import Precision
+from core.training.engine.regime_head import RegimeHead, regime_logits
 from core.training.engine.replicas import Replicas
 from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
+from models.transformer import CandleTransformer
 
 _HEAD = 5
 """Numbers before the loss parts of a step's result: norm, norm after, threshold, skipped, loss scale."""
@@ -111,7 +115,9 @@ class TrainingEngine:
         )
         self._seed = seed
         self._noise = torch.Generator(device).manual_seed(seed)
-        self._guard = StepGuard(spike_action, self._replicas, self._flat.values.dtype, device)
+        dtype = self._flat.values.dtype
+        self._regimes = RegimeHead(model, dtype, device) if isinstance(model, CandleTransformer) else None
+        self._guard = StepGuard(spike_action, self._replicas, dtype, device)
         self._run: Update = self._update
         self._graphed: GraphedUpdate | None = None
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
@@ -207,6 +213,18 @@ class TrainingEngine:
             output: Tensor = model(self._objective.number(features), self._objective.flag(is_real))
         return output.double().cpu().numpy()
 
+    def next_regimes(self, now: NDArray[np.float32]) -> list[RegimeProbabilities | None]:
+        """The regime that the model forecasts for the next candle, for each sample of its newest `corrections`. now:
+        the mixture's probabilities at the newest candle [B, 3], zeros where they are not known. None where there is no
+        finite forecast, and of a model without a regime head."""
+        model = self.forecasting_model
+        if self._regimes is None or not isinstance(model, CandleTransformer):
+            return [None] * len(now)
+        logits = self._objective.number(regime_logits(now))
+        predicted = self._regimes.predict(model.state, logits).double().cpu().numpy()
+        is_given = now.any(axis=1) & np.isfinite(predicted).all(axis=1)
+        return [RegimeProbabilities(*row.tolist()) if is_given[place] else None for place, row in enumerate(predicted)]
+
     def step(self, batch: Batch, reference: FloatArray) -> StepResult:
         """Train on one batch, and wait for the result.
 
@@ -248,14 +266,19 @@ class TrainingEngine:
         """Whether every parameter, moment and average is finite."""
         state = [value for entry in self.optimizer.state.values() for value in entry.values()]
         averages = [] if self._average is None else list(self._average.tensors().values())
-        tensors = [self._flat.values, *(value for value in state if isinstance(value, Tensor)), *averages]
+        tensors = [*self._trained, *(value for value in state if isinstance(value, Tensor)), *averages]
         return bool(torch.stack([torch.isfinite(tensor).all() for tensor in tensors]).all())  # a norm can overflow
 
     def live(self) -> list[Tensor]:
         """The tensors that a step changes, themselves, not copies."""
         moments = [value for entry in self.optimizer.state.values() for value in entry.values()]
         averages = [] if self._average is None else self._average.live
-        return [self._flat.values, *moments, *averages, *self._meter.live, *self._clipper.live]
+        return [*self._trained, *moments, *averages, *self._meter.live, *self._clipper.live]
+
+    @property
+    def _trained(self) -> list[Tensor]:
+        """The numbers that a step trains."""
+        return [self._flat.values, *(() if self._regimes is None else (self._regimes.weights,))]
 
     def _forget_graph(self) -> None:
         if self._graphed is not None:
@@ -283,6 +306,8 @@ class TrainingEngine:
         self._precision.step(self.optimizer, is_skipped)
         if self._average is not None:
             self._average.follow(is_skipped)
+        if self._regimes is not None:
+            self._regimes.step(is_skipped)
         head = norm, clipped.norm_after, clipped.threshold, is_skipped.to(parts.dtype), scale.to(parts.dtype)
         return torch.cat((torch.stack(head), parts, self._meter.packed()))
 
@@ -291,6 +316,8 @@ class TrainingEngine:
         total_weight = self._replicas.share_of_weight(batch.weights.sum())
         micro_batches = batch.split(self._micro_batches)
         parts: Tensor | None = None
+        if self._regimes is not None:
+            self._regimes.begin()
         for index, micro_batch in enumerate(micro_batches):
             is_last = index == len(micro_batches) - 1
             with contextlib.nullcontext() if is_last else self._replicas.without_exchange():
@@ -298,6 +325,8 @@ class TrainingEngine:
                     corrections = self._replicas.model(micro_batch.features, micro_batch.is_real)
                 own = self._objective.parts(corrections, micro_batch, total_weight)
                 self._precision.backward(own.sum())
+            if self._regimes is not None:
+                self._regimes.observe(micro_batch.regimes, batch.size)
             parts = own.detach() if parts is None else parts + own.detach()
         assert parts is not None
         return self._replicas.mean(parts)
@@ -330,6 +359,8 @@ class TrainingEngine:
         parts: dict[str, dict[str, Tensor]] = {"model": self.model.state_dict(), "clip": self._clipper.tensors()}
         if self._average is not None:
             parts["average"] = self._average.tensors()
+        if self._regimes is not None:
+            parts["regimes"] = {"weights": self._regimes.weights}
         for index, entry in self.optimizer.state_dict()["state"].items():
             parts[f"optimizer.{index}"] = entry
         named = {f"{part}.{name}": tensor for part, state in parts.items() for name, tensor in state.items()}
@@ -358,6 +389,8 @@ class TrainingEngine:
             self._average.restore(part_of(tensors, "average") or part_of(tensors, "model"))
         if clip := part_of(tensors, "clip"):
             self._clipper.restore(clip)
+        if self._regimes is not None:
+            self._regimes.weights.copy_(tensors["regimes.weights"])
         if "noise" in tensors:
             done = int(scalars["schedule"]["done"])
             restore_noise(self._noise, tensors["noise"], scalars["noise_device"], self._seed, done)

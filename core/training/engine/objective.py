@@ -47,6 +47,7 @@ class DeviceBatch(NamedTuple):
     is_real: Tensor
     targets: Tensor
     weights: Tensor
+    regimes: Tensor
     reference: Tensor
 
     @property
@@ -63,7 +64,8 @@ class DeviceBatch(NamedTuple):
             return self
         rows = slice(start, stop)
         reference = self.reference if self.reference.dim() == _SHARED_DIMENSIONS else self.reference[rows]
-        return DeviceBatch(self.features[rows], self.is_real[rows], self.targets[rows], self.weights[rows], reference)
+        of_rows = (self.features[rows], self.is_real[rows], self.targets[rows], self.weights[rows], self.regimes[rows])
+        return DeviceBatch(*of_rows, reference)
 
 
 class QuantileObjective:
@@ -86,6 +88,7 @@ class QuantileObjective:
             self.flag(batch.is_real),
             self.number(batch.targets),
             self.number(batch.weights),
+            self.number(batch.regimes),
             self.number(reference),
         )
 

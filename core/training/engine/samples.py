@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
+from core.domain.regimes import Regime
 from core.forecast.arrays import Places
 from core.forecast.outcomes import targets_of
 from core.forecast.panel import FEATURES, Panel
 from core.forecast.score import pinball
 from core.settings.tree import ModelSettings
+from core.training.engine.regime_head import regime_logits
 
 USUAL_WEIGHTS: FloatArray = np.array(
     [1.0 if quantity in (Quantity.CLOSE, Quantity.RANGE) else 0.5 for quantity in Quantity]
@@ -39,6 +41,9 @@ class Batch:
     """Normalised outcomes [B, H, Q]; 0 if the weight is 0."""
     weights: NDArray[np.float32]
     """[B, H, Q]; 0 if the target has not closed or lies beyond a gap."""
+    regimes: NDArray[np.float32]
+    """[B, 2, 3]: `regime_logits` at the origin, and the mixture's probabilities at the next candle, in the order of
+    `Regime`; these are 0 where they are not known, and such a sample teaches the regime head nothing."""
 
     @property
     def size(self) -> int:
@@ -52,7 +57,7 @@ class Batch:
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """The arrays in the order of the fields."""
-        return self.features, self.is_real, self.targets, self.weights
+        return self.features, self.is_real, self.targets, self.weights, self.regimes
 
     def padded(self, size: int) -> Batch:
         """The batch with rows of weight 0 up to `size`: they change no loss and no gradient."""
@@ -93,7 +98,8 @@ def build_batch(
     normalised = np.clip((natural - offset) / factor, -_LARGEST_TARGET, _LARGEST_TARGET)
     weights = usable[..., None] * _weights(panel, places, origins, loss_weights)
     targets = np.where(weights > 0.0, normalised, 0.0)
-    return Batch(features, is_real, targets.astype(np.float32), weights.astype(np.float32))
+    regimes = _regimes(panel, places, origins, usable[:, 0])
+    return Batch(features, is_real, targets.astype(np.float32), weights.astype(np.float32), regimes)
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
@@ -125,11 +131,22 @@ def synthetic_batch(model: ModelSettings, samples: int, seed: int = 0) -> Batch:
         np.ones((samples, model.context), dtype=bool),
         generator.normal(size=targets).astype(np.float32),
         np.ones(targets, dtype=np.float32),
+        np.full((samples, 2, len(Regime)), 1.0 / len(Regime), dtype=np.float32),
     )
 
 
 def synthetic_reference(model: ModelSettings) -> FloatArray:
     return np.tile(np.linspace(-1.5, 1.5, len(LEVELS)), (model.horizons, QUANTITIES, 1))
+
+
+def _regimes(
+    panel: Panel, places: Places, origins: NDArray[np.int64], is_next_known: NDArray[np.bool_]
+) -> NDArray[np.float32]:
+    """[B, 2, 3]"""
+    now = panel.regimes(places, origins)
+    following = panel.regimes(places, np.where(is_next_known, origins + 1, origins))
+    is_known = is_next_known & now.any(axis=1)
+    return np.stack([regime_logits(now), np.where(is_known[:, None], following, 0.0)], axis=1, dtype=np.float32)
 
 
 def _weights(panel: Panel, places: Places, origins: NDArray[np.int64], loss_weights: LossWeights) -> FloatArray:

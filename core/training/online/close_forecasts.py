@@ -8,6 +8,8 @@ import numpy as np
 
 from core.domain.candle import Candle
 from core.domain.events import ForecastMode
+from core.domain.regimes import RegimeProbabilities
+from core.forecast.arrays import Places
 from core.forecast.experts import Quantiles
 from core.forecast.ghosts import ghosts_of
 from core.training.engine.engine import TrainingEngine
@@ -63,20 +65,22 @@ class CloseForecasts:
         self, closed: Sequence[Closed], step: int, checkpoint_id: str | None
     ) -> tuple[list[IssuedForecast], Recovered]:
         markets, candles, _ = zip(*closed, strict=True)
-        quantiles, recovered = self._finite_quantiles(markets, step)
+        places = np.array([market.place for market in markets])
+        quantiles, next_regimes, recovered = self._finite_forecasts(places, step)
         shown = np.stack([each.shown for each in quantiles])
         closes = np.array([candle.close for candle in candles])
         opened = [candle.open_time_ms for candle in candles]
         drawn = ghosts_of(shown, closes, opened, self._forecaster.panel.interval)
-        made = zip(closed, quantiles, drawn, strict=True)
+        made = zip(closed, quantiles, drawn, next_regimes, strict=True)
         return [
-            market.issue(natural, ghosts, candle, mode, step, checkpoint_id)
-            for (market, candle, mode), natural, ghosts in made
+            market.issue(natural, ghosts, candle, mode, step, checkpoint_id, next_regime)
+            for (market, candle, mode), natural, ghosts, next_regime in made
         ], recovered
 
-    def _finite_quantiles(self, markets: Sequence[MarketSession], step: int) -> tuple[Sequence[Quantiles], Recovered]:
-        """A finite forecast of each market, even if the model fails."""
-        places = np.array([market.place for market in markets])
+    def _finite_forecasts(
+        self, places: Places, step: int
+    ) -> tuple[Sequence[Quantiles], Sequence[RegimeProbabilities | None], Recovered]:
+        """A finite forecast of each market, even if the model fails; and the next candle's regime, if it does not."""
         if self._challengers:
             read = self._forecaster.market_inputs(places)
             self._forecaster.challenge(places, [challenger.forecast(read) for challenger in self._challengers])
@@ -86,7 +90,10 @@ class CloseForecasts:
             return self._forecaster.with_corrections(places, self._engine.corrections(*inputs))
 
         made, recovered = self._guard.forecast(forecast, step)
-        return self._forecaster.without_model(places) if made is None else made, recovered
+        if made is None:
+            return self._forecaster.without_model(places), [None] * len(places), recovered
+        now = self._forecaster.panel.regimes(places, self._forecaster.panel.newest(places))
+        return made, self._engine.next_regimes(now), recovered
 
     def _forecast_with_reference_model(self, closed: Sequence[Closed]) -> None:
         if not self._reference_model.is_in_force:

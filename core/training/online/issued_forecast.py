@@ -24,7 +24,7 @@ _log = logging.getLogger("ghostcandle.training")
 
 _SHOWN_OF_FORECAST = (
     *("origin_open_time_ms", "inputs_until_ms", "made_at_ms", "mode", "step"),
-    *("checkpoint_id", "origin_close", "ghosts", "conditions"),
+    *("checkpoint_id", "origin_close", "ghosts", "conditions", "next_regime"),
 )
 
 
@@ -34,6 +34,7 @@ class IssuedForecast(StoredForecast):
 
     interval: Interval
     conditions: RegimeProbabilities | None = None
+    next_regime: RegimeProbabilities | None = None
     ghosts: tuple[Ghost, ...] = ()
     """Drawn from the quantiles; left empty, they are drawn here."""
 
@@ -75,11 +76,14 @@ class IssuedForecast(StoredForecast):
 
 
 def from_stored(
-    stored: StoredForecast, interval: Interval, conditions: RegimeProbabilities | None = None
+    stored: StoredForecast,
+    interval: Interval,
+    conditions: RegimeProbabilities | None = None,
+    next_regime: RegimeProbabilities | None = None,
 ) -> IssuedForecast:
-    """conditions: the market's regime stored with it."""
+    """conditions, next_regime: as stored with it."""
     committed = {each.name: getattr(stored, each.name) for each in fields(StoredForecast)}
-    return IssuedForecast(**committed, interval=interval, conditions=conditions)
+    return IssuedForecast(**committed, interval=interval, conditions=conditions, next_regime=next_regime)
 
 
 def stored_forecast(reader: RecordReader, origin_open_time_ms: int, interval: Interval) -> IssuedForecast | None:
@@ -88,7 +92,7 @@ def stored_forecast(reader: RecordReader, origin_open_time_ms: int, interval: In
     stored = reader.forecast_of(origin_open_time_ms)
     if stored is None or not len(stored.quantiles.experts):
         return None
-    return from_stored(stored, interval, reader.conditions_of(origin_open_time_ms))
+    return from_stored(stored, interval, *reader.conditions_of(origin_open_time_ms))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

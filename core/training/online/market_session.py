@@ -13,6 +13,7 @@ from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.events import AccuracySummary, DriftFound, ForecastMade, ForecastMode, Ghost
 from core.domain.quantities import FloatArray
+from core.domain.regimes import RegimeProbabilities
 from core.forecast.experts import Quantiles
 from core.forecast.history import History
 from core.storage.close_writer import MarketRows
@@ -156,6 +157,7 @@ class MarketSession:
         mode: ForecastMode,
         step: int,
         checkpoint_id: str | None,
+        next_regime: RegimeProbabilities | None,
     ) -> IssuedForecast:
         """The forecast after this candle, the newest. step, checkpoint_id: of the weights."""
         target_opens_ms = self._interval.close_time_ms(candle.open_time_ms)
@@ -173,6 +175,7 @@ class MarketSession:
             origin_close=candle.close,
             scale=float(self.history.column("scale")[-1]),
             conditions=self.forecaster.regimes.now(self.place),
+            next_regime=next_regime,
         )
 
     def issue_beside(
@@ -188,6 +191,7 @@ class MarketSession:
             step=step,
             checkpoint_id=checkpoint_id,
             conditions=None,
+            next_regime=None,
         )
 
     def event(self, forecast: IssuedForecast) -> ForecastMade:
@@ -197,7 +201,8 @@ class MarketSession:
     def rows(self, outcomes: Sequence[Outcome], forecast: IssuedForecast) -> MarketRows:
         """What this close adds to the record."""
         scores = [outcome.score for outcome in outcomes]
-        return MarketRows(self.record, scores, self.scores.evidence.pop_new(), forecast, forecast.conditions)
+        evidence = self.scores.evidence.pop_new()
+        return MarketRows(self.record, scores, evidence, forecast, forecast.conditions, forecast.next_regime)
 
     def account(self, outcomes: Sequence[Outcome], new_scores: int, forecast: IssuedForecast) -> None:
         """Count the scores, once they are stored."""

@@ -19,8 +19,8 @@ from core.training.engine.engine import TrainingEngine, part_of
 from core.training.online.market_session import MarketSession
 from core.training.online.session import TrainingSession
 
-SCHEMA = 9
-_CHECKED = frozenset({"average", "clip"})
+SCHEMA = 10
+_CHECKED = frozenset({"average", "clip", "regimes"})
 _REFERENCE_MODEL = "twin"
 """Its name in checkpoint files."""
 _CHALLENGERS = "challengers"

@@ -31,6 +31,7 @@ class Quarantine:
             "is_real": batch.is_real,
             "targets": batch.targets,
             "weights": batch.weights,
+            "regimes": batch.regimes,
             "reference": reference,
         }
         tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
@@ -51,6 +52,7 @@ def non_finite_parts(batch: Batch, reference: FloatArray) -> list[str]:
         "features": batch.features,
         "targets": batch.targets,
         "weights": batch.weights,
+        "regimes": batch.regimes,
         "reference": reference,
     }
     return [name for name, array in arrays.items() if not _is_finite(array)]

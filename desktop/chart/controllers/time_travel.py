@@ -347,7 +347,7 @@ def _read_moment(reader: RecordReader, time_ms: int, interval: Interval) -> Mome
     origin_ms = time_ms - interval.duration_ms
     stored = reader.forecast_of(origin_ms)
     if stored is not None:
-        made = from_stored(stored, interval, reader.conditions_of(origin_ms))
+        made = from_stored(stored, interval, *reader.conditions_of(origin_ms))
         return Moment(time_ms, made.drawn(reader.run_id))
     latest_ms = reader.latest_origin_ms()
     if latest_ms is not None and latest_ms < origin_ms:

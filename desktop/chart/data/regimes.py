@@ -1,10 +1,11 @@
-"""The market regime at each candle of a run: read in blocks from the newest back, updated by events."""
+"""The market regime at each candle of a run, and what the model forecast for the next one: read in blocks from the
+newest back, updated by events."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +13,28 @@ from numpy.typing import NDArray
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade
 from core.domain.regimes import Regime, RegimeProbabilities
+from core.evaluation.next_regime import brier_scores
 from core.storage.record_reader import RecordReader
+from core.storage.records import ConditionRows
 
 _BLOCK = 2048
 """Candles per block: reading one takes about 3 ms."""
+_MOST_JUDGED, _FEWEST_JUDGED = 1_000, 300
 _REGIMES = tuple(Regime)
+_NOW, _NEXT, _HAS_NEXT = slice(3), slice(3, 6), slice(6, 7)
+_COLUMNS = 7
+"""Of the sums: the regimes at a candle, the model's forecast of the next one, and whether there is one."""
 
 
 @dataclass(frozen=True, eq=False)
 class RegimeView:
     """Visible groups of candles with a known regime, ascending. first: [n], the index of each group's first candle;
-    means: [n, 3], of the probabilities of its candles, in the order of `Regime`."""
+    means: [n, 3], of the probabilities of its candles, in the order of `Regime`; forecasts: [n, 3], the means of what
+    the model forecast at these candles for the ones after them, NaN where it gave none."""
 
     first: NDArray[np.int64]
     means: NDArray[np.float64]
+    forecasts: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.first)
@@ -43,6 +52,8 @@ class RegimeTrack:
         self._block = block
         self.on_wanted: Callable[[], None] = lambda: None
         """Called when something has to be read."""
+        self._judged_version = -1
+        self._saved: tuple[float, int] | None = None
         self.version = 0
         """Increases with every visible change."""
         self.begin(None)
@@ -56,7 +67,7 @@ class RegimeTrack:
         """Drop everything that can be read again."""
         self._count = 0
         self._times = np.empty(_BLOCK, dtype=np.int64)
-        self._sums = np.zeros((_BLOCK + 1, len(_REGIMES)))
+        self._sums = np.zeros((_BLOCK + 1, _COLUMNS))
         """Sums over the candles before each row, and over all."""
         self._is_whole = self._reader is None
         self._wanted_ms: int | None = None
@@ -67,6 +78,11 @@ class RegimeTrack:
         """Whether `load_next` has work."""
         return self._wanted_ms is not None
 
+    @property
+    def has_forecasts(self) -> bool:
+        """Whether the model forecast any regime that is loaded."""
+        return bool(self._sums[self._count, _HAS_NEXT] > 0.0)
+
     def add(self, made: ForecastMade) -> None:
         """Add the regime of a new forecast. After a crash the same candle may come again with the same values."""
         count, time_ms = self._count, made.origin_open_time_ms
@@ -75,34 +91,59 @@ class RegimeTrack:
         if count == len(self._times):
             room = max(_BLOCK, count)
             self._times = np.concatenate([self._times, np.empty(room, dtype=np.int64)])
-            self._sums = np.concatenate([self._sums, np.zeros((room, len(_REGIMES)))])
+            self._sums = np.concatenate([self._sums, np.zeros((room, _COLUMNS))])
+        following = (0.0,) * 4 if made.next_regime is None else (*astuple(made.next_regime), 1.0)
         self._times[count] = time_ms
-        self._sums[count + 1] = self._sums[count] + [made.conditions.of(each) for each in _REGIMES]
+        self._sums[count + 1] = self._sums[count] + (*astuple(made.conditions), *following)
         self._count += 1
         self.version += 1
 
     def at(self, time_ms: int) -> RegimeProbabilities | None:
         """The regime at the candle that opened at this time; None if unknown, or not read yet."""
+        found = self._values(time_ms)
+        return None if found is None else RegimeProbabilities(*found[_NOW].tolist())
+
+    def next_after(self, time_ms: int) -> RegimeProbabilities | None:
+        """What the model forecast at this candle's close for the next candle; None as for `at`, or if it gave none."""
+        found = self._values(time_ms)
+        return None if found is None or not found[_HAS_NEXT] else RegimeProbabilities(*found[_NEXT].tolist())
+
+    def _values(self, time_ms: int) -> NDArray[np.float64] | None:
         self._want(time_ms)
         row = int(np.searchsorted(self._times[: self._count], time_ms))
-        if row == self._count or self._times[row] != time_ms:
-            return None
-        return RegimeProbabilities(*(self._sums[row + 1] - self._sums[row]).tolist())
+        is_known = row < self._count and self._times[row] == time_ms
+        return self._sums[row + 1] - self._sums[row] if is_known else None
+
+    def error_saved(self, interval_ms: int) -> tuple[float, int] | None:
+        """The share of the squared error of "the regime stays" that the model's newest forecasts saved, and how many
+        there were; None if too few are loaded. interval_ms: of the run's candles."""
+        if self._judged_version != self.version:
+            first = max(self._count - _MOST_JUDGED - 1, 0)
+            values = np.diff(self._sums[first : self._count + 1], axis=0)
+            forecasts = np.where(np.round(values[:, _HAS_NEXT]) > 0.0, values[:, _NEXT], np.nan)
+            rows = ConditionRows(self._times[first : self._count], values[:, _NOW], forecasts)
+            _, model, stays = brier_scores(rows, interval_ms)
+            is_enough = len(model) >= _FEWEST_JUDGED and stays.sum() > 0.0
+            self._saved = (float(1.0 - model.sum() / stays.sum()), len(model)) if is_enough else None
+            self._judged_version = self.version
+        return self._saved
 
     def view(self, series: CandleSeries, first: int, stop: int, group: int) -> RegimeView:
         """The regimes of the candles first..stop - 1 of a series with the run's interval, in groups of `group` that
         begin at multiples of it. Reads nothing: see `load_next`."""
         starts = np.arange(first // group * group, stop, group)
         if not len(starts):
-            return RegimeView(starts, np.empty((0, len(_REGIMES))))
+            return RegimeView(starts, *np.empty((2, 0, len(_REGIMES))))
         times = series.open_time_ms
         self._want(int(times[starts[0]]))
         after = int(times[min(int(starts[-1]) + group, len(times)) - 1]) + 1
         rows = np.searchsorted(self._times[: self._count], np.append(times[starts], after))
         counts = np.diff(rows)
         known = counts > 0
-        means = (self._sums[rows[1:]] - self._sums[rows[:-1]])[known] / counts[known, None]
-        return RegimeView(starts[known], means)
+        totals = (self._sums[rows[1:]] - self._sums[rows[:-1]])[known]
+        given = np.round(totals[:, _HAS_NEXT])
+        forecasts = totals[:, _NEXT] / np.where(given > 0.0, given, np.nan)
+        return RegimeView(starts[known], totals[:, _NOW] / counts[known, None], forecasts)
 
     def load_next(self) -> bool:
         """Read one block. True if more is queued. Raises StorageError."""
@@ -111,7 +152,9 @@ class RegimeTrack:
         rows = self._reader.conditions(int(self._times[0]) if self._count else sys.maxsize, self._block)
         self._is_whole = len(rows) < self._block
         if len(rows):
-            older = np.concatenate([np.zeros((1, len(_REGIMES))), np.cumsum(rows.regimes, axis=0)])
+            has_next = ~np.isnan(rows.next_regimes[:, :1])
+            columns = np.concatenate([rows.regimes, np.nan_to_num(rows.next_regimes), has_next], axis=1)
+            older = np.concatenate([np.zeros((1, _COLUMNS)), np.cumsum(columns, axis=0)])
             self._times = np.concatenate([rows.open_time_ms, self._times[: self._count]])
             self._sums = np.concatenate([older, older[-1] + self._sums[1 : self._count + 1]])
             self._count += len(rows)

@@ -49,7 +49,7 @@ class WalkedPast(RecordReader):
         rows = np.arange(max(stop - most, 0), stop)
         regimes = np.full((rows.size, len(Regime)), 0.1)
         regimes[np.arange(rows.size), rows // 40 % len(Regime)] = 0.8
-        return ConditionRows(self._times[rows], regimes)
+        return ConditionRows(self._times[rows], regimes, regimes)
 
     def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
         """The same rows whenever these are asked for."""

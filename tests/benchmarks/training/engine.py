@@ -240,7 +240,8 @@ class _Bare:
         )
 
     def step(self, batch: Batch, reference: FloatArray) -> float:
-        features, is_real, targets, weights = (torch.from_numpy(array).to(self._device) for array in batch.arrays)
+        own = batch.features, batch.is_real, batch.targets, batch.weights
+        features, is_real, targets, weights = (torch.from_numpy(array).to(self._device) for array in own)
         base = torch.as_tensor(reference, dtype=torch.float32, device=self._device)
         self._optimizer.zero_grad(set_to_none=True)
         losses: Tensor = pinball(targets, quantiles_of(base, self._model(features, is_real)), self._levels)

@@ -64,7 +64,7 @@ def test_conditions_are_emitted_stored_read_in_blocks_and_joined_with_scores(tmp
         block = reader.conditions(rigs.CANDLES[25].open_time_ms, 20)
         nothing = reader.conditions(rigs.CANDLES[0].open_time_ms, 20)
         scores = reader.scores()
-    assert stored == emitted
+    assert [now for now, _ in stored] == emitted
     assert [score.regime for score in scores] == emitted[:-1]
     assert block.open_time_ms.tolist() == [candle.open_time_ms for candle in rigs.CANDLES[5:25]]
     assert block.regimes.tolist() == [[each.of(regime) for regime in Regime] for each in emitted[5:25]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -67,3 +67,12 @@ def test_the_regime_is_that_of_candles_without_the_moves_across_holes() -> None:
         mixture.observe(ALONE, shape["log_close"], shape["log_range"], np.array([row == 300]))
         expected.append(mixture.probabilities(0))
     assert conditions(candles) == expected
+
+
+def test_the_panel_has_the_regimes_of_each_candle_once_the_market_outweighs_the_initial_positions() -> None:
+    past = history()
+    found = conditions(CALM[:300], past)
+    known = past.panel.regimes(np.zeros(300, dtype=np.int64), np.arange(300))
+    first = int(known.any(axis=1).argmax())
+    assert 150 <= first < 170 and not known[:first].any()
+    assert known[first:].tolist() == np.array([astuple(each) for each in found[first:]], dtype=np.float32).tolist()

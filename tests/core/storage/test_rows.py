@@ -145,14 +145,16 @@ def test_scores(shared: Database, given: StoredScore) -> None:
 
 
 @settings(max_examples=30)
-@given(given=REGIMES, origin_ms=INTEGER)
-def test_conditions(shared: Database, given: RegimeProbabilities, origin_ms: int) -> None:
+@given(given=REGIMES, following=st.none() | REGIMES, origin_ms=INTEGER)
+def test_conditions(
+    shared: Database, given: RegimeProbabilities, following: RegimeProbabilities | None, origin_ms: int
+) -> None:
     record = open_record(shared)
     with record.write():
-        assert record.add_conditions(origin_ms, given) == 1
+        assert record.add_conditions(origin_ms, given, following) == 1
         other = replace(given, calm=given.calm + 1.0)
         assert record.add_conditions(origin_ms, other) == 0, "what is stored stays"
-    assert record.reader.conditions_of(origin_ms) == given
+    assert record.reader.conditions_of(origin_ms) == (given, following)
 
 
 @settings(max_examples=30)

@@ -25,7 +25,7 @@ def stored_at(application: Application, index: int) -> object:
     origin = int(series.open_time_ms[index])
     stored = reader.forecast_of(origin)
     assert stored is not None
-    return from_stored(stored, series.interval, reader.conditions_of(origin)).drawn(run_id).ghosts
+    return from_stored(stored, series.interval, *reader.conditions_of(origin)).drawn(run_id).ghosts
 
 
 def button_of(application: Application, action_id: ActionId) -> QToolButton:

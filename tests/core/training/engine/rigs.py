@@ -13,6 +13,7 @@ from torch.utils.hooks import RemovableHandle
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.engine import TrainingEngine
+from core.training.engine.regime_head import regime_logits
 from core.training.engine.samples import Batch
 from models.registry import build_model
 from models.shape import ModelShape
@@ -39,12 +40,15 @@ def engine(
 
 def batch(seed: int = 0, size: int = 4, scale: float = 1.0) -> Batch:
     generator = np.random.default_rng(seed)
-    return Batch(
+    samples = (
         generator.normal(size=(size, 8, 12)).astype(np.float32),
         np.ones((size, 8), dtype=bool),
         (scale * generator.normal(size=(size, 3, QUANTITIES))).astype(np.float32),
         generator.uniform(0.5, 1.5, size=(size, 3, QUANTITIES)).astype(np.float32),
     )
+    regimes = generator.dirichlet(np.ones(3), size=(size, 2)).astype(np.float32)
+    regimes[:, 0] = regime_logits(regimes[:, 0])
+    return Batch(*samples, regimes)
 
 
 def poisoned(where: str, value: float) -> Batch:

@@ -27,6 +27,7 @@ def test_a_correction_costs_its_square_times_a_power_of_the_horizon(power: int) 
         is_real=torch.ones(SAMPLES, 4, dtype=torch.bool),
         targets=drawn(SAMPLES, HORIZONS, QUANTITIES),
         weights=drawn(SAMPLES, HORIZONS, QUANTITIES).abs(),
+        regimes=drawn(SAMPLES, 2, 3),
         reference=drawn(SAMPLES, HORIZONS, QUANTITIES, levels).sort(dim=-1).values,
     )
     corrections = drawn(SAMPLES, HORIZONS, QUANTITIES, levels)

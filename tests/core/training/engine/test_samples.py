@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from core.domain.quantities import Quantity
 from core.forecast.history import History
+from core.training.engine.regime_head import regime_logits
 from core.training.engine.samples import Batch, LossWeights, anchor_loss, build_batch, draw_origins
 from tests.core.training.engine.rigs import REFERENCE, batch, engine
 from tests.support.candles import MINUTE, random_walk, without
@@ -48,6 +49,16 @@ def test_only_closed_targets_have_weight() -> None:
 def test_targets_beyond_a_gap_have_no_weight() -> None:
     batch = batch_of(history(20, 10), np.array([8, 9]))
     assert (batch.weights.max(axis=-1) > 0.0).tolist() == [[True, False, False], [False, False, False]]
+
+
+def test_the_label_is_the_regime_of_the_next_candle_once_it_has_closed_without_a_gap() -> None:
+    past = history(0)
+    for row, candle in enumerate(without(random_walk(20), 10)):
+        past.append(candle)
+        past.panel.keep_regimes(np.array([0]), np.array([[row, 1.0, 2.0]]) if row > 3 else np.zeros((1, 3)))
+    regimes = batch_of(past, np.array([3, 4, 9, 18])).regimes
+    np.testing.assert_array_equal(regimes[:, 0], regime_logits(past.panel.regimes(np.zeros(4, int), [3, 4, 9, 18])))
+    assert regimes[:, 1].tolist() == [[0.0] * 3, [5.0, 1.0, 2.0], [0.0] * 3, [0.0] * 3]
 
 
 def test_weights_rise_for_poor_forecasts_and_wrong_directions_only() -> None:

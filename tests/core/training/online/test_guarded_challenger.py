@@ -37,6 +37,7 @@ BATCH = Batch(
     np.ones((1, 4), dtype=np.bool_),
     np.zeros((1, 2, 6), dtype=np.float32),
     np.ones((1, 2, 6), dtype=np.float32),
+    np.zeros((1, 2, 3), dtype=np.float32),
 )
 
 

@@ -16,11 +16,12 @@ REFERENCE = np.zeros((2, 3, 6, 7))
 
 def batch() -> Batch:
     ones = np.ones((2, 3, 6), dtype=np.float32)
-    return Batch(np.ones((2, 4, 5), dtype=np.float32), np.ones((2, 4), dtype=np.bool_), ones, ones.copy())
+    regimes = np.zeros((2, 2, 3), dtype=np.float32)
+    return Batch(np.ones((2, 4, 5), dtype=np.float32), np.ones((2, 4), dtype=np.bool_), ones, ones.copy(), regimes)
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("part", ["features", "targets", "weights", "reference"])
+@pytest.mark.parametrize("part", ["features", "targets", "weights", "regimes", "reference"])
 def test_a_non_finite_number_is_found_anywhere(part: str, number: float) -> None:
     spoilt = (REFERENCE if part == "reference" else getattr(batch(), part)).copy()
     spoilt.flat[3] = number
@@ -45,5 +46,5 @@ def test_batches_are_stored_whole_and_the_oldest_are_deleted(tmp_path: Path) -> 
     assert len(kept) == 50 and kept[-1].name in said and "step-00000003" in kept[0].name
     tensors, metadata = read_weights(kept[-1])
     assert metadata["step"] == 52 and metadata["reason"] == "not finite"
-    assert set(tensors) == {"features", "is_real", "targets", "weights", "reference"}
+    assert set(tensors) == {"features", "is_real", "targets", "weights", "regimes", "reference"}
     np.testing.assert_array_equal(tensors["targets"].numpy(), batch().targets)

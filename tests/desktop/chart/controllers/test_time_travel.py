@@ -101,7 +101,7 @@ def made_at(index: int, reader: RecordReader):  # type: ignore[no-untyped-def]
     origin = SERIES[index].open_time_ms
     made = reader.forecast_of(origin)
     assert made is not None
-    return from_stored(made, SERIES.interval, reader.conditions_of(origin)).drawn(reader.run_id)
+    return from_stored(made, SERIES.interval, *reader.conditions_of(origin)).drawn(reader.run_id)
 
 
 def picture_of(traveller: Traveller, count: int, chart: ChartWidget) -> QImage:

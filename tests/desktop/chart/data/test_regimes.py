@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,23 +11,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.events import ForecastMade, ForecastMode
-from core.domain.regimes import Regime
+from core.domain.regimes import Regime, RegimeProbabilities
 from core.storage.records import ConditionRows
 from desktop.chart.data.regimes import RegimeTrack
 from tests.desktop.chart.past_support import conditions_at, open_recorded
-from tests.desktop.chart.support import random_series
+from tests.desktop.chart.support import MINUTE_MS, random_series
 
 SERIES = random_series(300, skip=frozenset({40, 41, 120}))
 
 
 def made_at(time_ms: int) -> ForecastMade:
-    conditions = conditions_at(time_ms)
-    return ForecastMade("run", time_ms, time_ms, time_ms, ForecastMode.LIVE, 1, None, 1.0, (), conditions)
+    conditions, forecast = conditions_at(time_ms), forecast_at(time_ms)
+    made = None if np.isnan(forecast[0]) else RegimeProbabilities(*forecast)
+    return ForecastMade("run", time_ms, time_ms, time_ms, ForecastMode.LIVE, 1, None, 1.0, (), conditions, made)
 
 
 def known_at(time_ms: int) -> list[float]:
     regime = conditions_at(time_ms)
     return [regime.of(each) for each in Regime]
+
+
+def forecast_at(time_ms: int) -> list[float]:
+    """What the model forecast at this candle: for each third one nothing."""
+    return [np.nan] * 3 if time_ms // MINUTE_MS % 3 == 0 else known_at(time_ms + MINUTE_MS)
 
 
 class Table:
@@ -37,7 +44,8 @@ class Table:
 
     def conditions(self, before_ms: int, most: int) -> ConditionRows:
         times = self.times[self.times < before_ms][-most:]
-        return ConditionRows(times, np.array([known_at(int(time)) for time in times]).reshape(-1, 3))
+        both = ([of(int(time)) for time in times] for of in (known_at, forecast_at))
+        return ConditionRows(times, *(np.array(each).reshape(-1, 3) for each in both))
 
 
 def read_all(track: RegimeTrack) -> None:
@@ -65,13 +73,17 @@ def test_groups_in_view_have_the_means_of_what_is_known(
     read_all(track)
     found = track.view(SERIES, first, stop, group)
     known = range(low, max(received, high))
-    expected = {}
+    expected, forecasts = {}, []
     for start in range(first // group * group, stop, group):
         own = [index for index in range(start, min(start + group, len(SERIES))) if index in known]
         if own:
-            expected[start] = np.mean([known_at(int(SERIES.open_time_ms[index])) for index in own], axis=0)
+            times = [int(SERIES.open_time_ms[index]) for index in own]
+            expected[start] = np.mean([known_at(time) for time in times], axis=0)
+            given = [each for time in times if not np.isnan((each := forecast_at(time))[0])]
+            forecasts.append(np.mean(given, axis=0) if given else [np.nan] * 3)
     assert found.first.tolist() == list(expected)
     assert np.allclose(found.means, list(expected.values()) or np.empty((0, 3)))
+    assert np.allclose(found.forecasts, forecasts or np.empty((0, 3)), equal_nan=True)
 
 
 def test_no_more_is_read_than_is_in_view() -> None:
@@ -83,7 +95,7 @@ def test_no_more_is_read_than_is_in_view() -> None:
         def conditions(self, before_ms: int, most: int) -> ConditionRows:
             self.reads += 1
             times = series.open_time_ms[series.open_time_ms < before_ms][-most:]
-            return ConditionRows(times, np.full((len(times), 3), 1 / 3))
+            return ConditionRows(times, *np.full((2, len(times), 3), 1 / 3))
 
     reader, track, calls = Counted(), RegimeTrack(), []
     track.begin(reader)
@@ -124,6 +136,34 @@ def test_an_event_that_comes_again_changes_nothing() -> None:
     track.add(made_at(int(SERIES.open_time_ms[5])))
     assert track.version == version
     assert track.view(SERIES, 0, 10, 1).first.tolist() == [3, 4, 5]
+
+
+def test_the_model_forecast_is_found_by_the_candle_that_it_was_made_at() -> None:
+    track = RegimeTrack()
+    assert not track.has_forecasts
+    made = [made_at(int(time_ms)) for time_ms in SERIES.open_time_ms[:3]]
+    for each in made:
+        track.add(each)
+    for each in made:
+        found = track.next_after(each.origin_open_time_ms)
+        assert (found is None) == (each.next_regime is None)
+        if found is not None and each.next_regime is not None:
+            assert [found.of(regime) for regime in Regime] == pytest.approx([each.next_regime.of(of) for of in Regime])
+    assert track.has_forecasts and track.next_after(17) is None
+
+
+def test_the_error_saved_is_judged_on_the_newest_forecasts_once_there_are_enough() -> None:
+    """The first are all wrong, and the newest go half of the way from the regime before to the next one."""
+    track, long = RegimeTrack(), random_series(2_000)
+    times = long.open_time_ms.tolist()
+    for index, time_ms in enumerate(times):
+        before, after = conditions_at(time_ms), conditions_at(time_ms + MINUTE_MS)
+        halfway = RegimeProbabilities(*((before.of(each) + after.of(each)) / 2.0 for each in Regime))
+        made = RegimeProbabilities(1.0, 1.0, 1.0) if index < 900 else halfway
+        if index == 300:
+            assert track.error_saved(MINUTE_MS) is None
+        track.add(replace(made_at(time_ms), next_regime=made))
+    assert track.error_saved(MINUTE_MS) == (pytest.approx(0.75), 1_000)
 
 
 def test_a_forecast_of_before_there_were_regimes_is_passed_over() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 
@@ -13,13 +15,14 @@ from desktop.chart.items.regimes import RegimeLayer, _shade
 from desktop.chart.labels.past import past_rows
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
-from desktop.ui.theme import build_palette
+from desktop.ui.theme import build_palette, mixed
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.paint_helpers import picture, rgb_of
 from tests.desktop.chart.support import forecast_after, outcome_of, random_series, texts
 
 COUNT = 120
 KNOWN_FROM = 40
+FORECAST_FROM = 50
 SERIES = random_series(COUNT)
 
 
@@ -123,6 +126,42 @@ def test_the_readout_tells_the_probabilities_of_the_candle_pointed_at(show_chart
     newest = texts(tuple(layer.rows(chart.frame, chart.model, COUNT - 1)))
     for index in (None, COUNT, COUNT + 5):
         assert texts(tuple(layer.rows(chart.frame, chart.model, index))) == newest, "the newest that has closed"
+
+
+def forecasts(chart: ChartWidget) -> None:
+    """The model expected of each candle from `FORECAST_FROM` on, and of the next, the regime of three before."""
+    for index in range(FORECAST_FROM - 1, COUNT):
+        time_ms, made = int(SERIES.open_time_ms[index]), (probabilities(index), probabilities(index - 2))
+        chart.model.regimes.add(ForecastMade("run", time_ms, 0, 0, ForecastMode.LIVE, 1, None, 1.0, (), *made))
+    chart.add_layer(RegimeLayer())
+    chart.layers_changed()
+    settle(chart)
+
+
+def test_a_strip_below_the_candles_has_what_the_model_had_forecast_of_each_and_of_the_next(
+    show_chart: ShowChart,
+) -> None:
+    chart = show_chart(SERIES)
+    forecasts(chart)
+    frame, row = chart.frame, picture(chart)[chart.frame.layout.main_bottom - 2]
+    for index in range(FORECAST_FROM, COUNT + 1):
+        likeliest = frame.palette.regimes[tuple(Regime).index(regime_of(index - 3)[0])]
+        share = 0.9 if regime_of(index - 3)[1] else 0.45
+        assert (row[frame.x(index)] == rgb_of(mixed(likeliest, frame.palette.background, share))).all(), index
+    ground = picture(chart)[frame.layout.price_top + 1]
+    assert (row[frame.x(COUNT + 2)] == ground[frame.x(COUNT + 2)]).all(), "nothing is forecast of the one after it"
+
+
+def test_the_readout_tells_what_the_model_expected_and_expects(show_chart: ShowChart) -> None:
+    chart = show_chart(SERIES)
+    layer = RegimeLayer()
+    forecasts(chart)
+    for index, expected in ((60, probabilities(57)), (FORECAST_FROM - 1, None), (None, probabilities(COUNT - 3))):
+        now, forecast = layer.rows(chart.frame, chart.model, index)
+        assert "Regime" in texts((now,)) and ("next" in texts((forecast,))) is (index is None)
+        likeliest = "not known" if expected is None else f"{expected.likeliest} {100 * max(astuple(expected)):.0f} %"
+        assert likeliest in texts((forecast,))
+    assert len(layer.sample_rows(chart.model)) == 2
 
 
 def test_at_another_interval_there_is_no_shade(show_chart: ShowChart) -> None:
