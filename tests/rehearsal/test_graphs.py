@@ -157,6 +157,6 @@ def test_the_counts_in_the_documentation_are_those_of_the_default_model(gpu: Pre
         counts.append((gpu.launches.total(), len(gpu.waits), gpu.uploads))
     gpu.forget_counts()
     ours.corrections(samples.features[:1], samples.is_real[:1])
-    assert counts[2] == (189, 1, 5) and counts[4] == (8, 1, 5), "see docs/training.md, One step"
-    assert gpu.calls[-1] == "replay of 187 nodes"
+    assert counts[2] == (177, 1, 5) and counts[4] == (8, 1, 5), "see docs/training.md, One step"
+    assert gpu.calls[-1] == "replay of 175 nodes"
     assert (gpu.launches.total(), len(gpu.waits), gpu.uploads) == (31, 1, 2)

@@ -95,8 +95,8 @@ _FAULTS = (
     Fault(
         "lengths-on-the-host",
         "core/training/engine/gradient_measure.py",
-        "torch.tensor(lengths, device=flat.device)",
-        "torch.tensor(lengths)",
+        "torch.tensor(offsets, device=flat.device)",
+        "torch.tensor(offsets)",
     ),
     Fault(
         "step-read-number-by-number",

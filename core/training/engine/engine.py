@@ -23,7 +23,7 @@ from core.training.engine.clipping import Clipper
 from core.training.engine.cuda_graph import CudaGraphs, GraphedUpdate, Update
 from core.training.engine.flat_parameters import FlatParameters
 from core.training.engine.gradient_measure import GradientMeter, finite
-from core.training.engine.guard import StepGuard, origin_of, skip_reason
+from core.training.engine.guard import StepGuard, all_finite, origin_of, skip_reason
 from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import AveragedWeights, build_optimizer, is_usable, load_optimizer, set_rate
@@ -103,6 +103,8 @@ class TrainingEngine:
         self._objective = QuantileObjective(device, self._flat.values.dtype, training.shrinkage, penalty_power)
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
         self._meter = GradientMeter(self._flat)
+        self._clip_norm = gradients.clip_norm
+        """The same number as the clipper's bound, to be read without waiting."""
         self._clipper = Clipper(gradients, device, self._flat.layer_gradients())
         self._precision = Precision(training.precision, device)
         self.schedule = RateSchedule(training)
@@ -161,10 +163,11 @@ class TrainingEngine:
     @property
     def clip_norm(self) -> float:
         """The threshold of the modes norm, layer and observe, and adaptive's first."""
-        return float(self._clipper.bound)
+        return self._clip_norm
 
     @clip_norm.setter
     def clip_norm(self, value: float) -> None:
+        self._clip_norm = value
         self._clipper.bound.fill_(value)
 
     @property
@@ -246,16 +249,20 @@ class TrainingEngine:
 
     def is_finite(self) -> bool:
         """Whether every parameter, moment and average is finite."""
-        state = [value for entry in self.optimizer.state.values() for value in entry.values()]
-        averages = [] if self._average is None else list(self._average.tensors().values())
-        tensors = [self._flat.values, *(value for value in state if isinstance(value, Tensor)), *averages]
-        return bool(torch.stack([torch.isfinite(tensor).all() for tensor in tensors]).all())  # a norm can overflow
+        return all_finite([*self._weights(), *self._moments().values()])
 
     def live(self) -> list[Tensor]:
         """The tensors that a step changes, themselves, not copies."""
-        moments = [value for entry in self.optimizer.state.values() for value in entry.values()]
-        averages = [] if self._average is None else self._average.live
-        return [self._flat.values, *moments, *averages, *self._meter.live, *self._clipper.live]
+        return [*self._weights(), *self._moments().values(), *self._meter.live, *self._clipper.live]
+
+    def _weights(self) -> list[Tensor]:
+        """The trained weights in one tensor, and their average, if any, in another."""
+        return [self._flat.values, *([] if self._average is None else self._average.live)]
+
+    def _moments(self) -> dict[str, Tensor]:
+        """The optimizer's state, by "optimizer.<group>.<name>"; empty before the first step."""
+        entries = (self.optimizer.state.get(parameter, {}) for parameter, _, _ in self._flat.groups)  # in any order
+        return {f"optimizer.{group}.{name}": value for group, of in enumerate(entries) for name, value in of.items()}
 
     def _forget_graph(self) -> None:
         if self._graphed is not None:
@@ -330,10 +337,14 @@ class TrainingEngine:
         parts: dict[str, dict[str, Tensor]] = {"model": self.model.state_dict(), "clip": self._clipper.tensors()}
         if self._average is not None:
             parts["average"] = self._average.tensors()
-        for index, entry in self.optimizer.state_dict()["state"].items():
-            parts[f"optimizer.{index}"] = entry
         named = {f"{part}.{name}": tensor for part, state in parts.items() for name, tensor in state.items()}
-        return {**named, "noise": self._noise.get_state()}
+        return {**named, **self._moments(), "noise": self._noise.get_state()}
+
+    def pieces(self) -> dict[str, Tensor]:
+        """The state of `tensors` with the weights, and their average, in one piece each: few tensors to copy."""
+        weights = {f"weights.{index}": tensor for index, tensor in enumerate(self._weights())}
+        clip = {"clip.recent": self._clipper.recent, "clip.seen": self._clipper.seen}
+        return {**weights, **clip, **self._moments(), "noise": self._noise.get_state()}
 
     def scalars(self) -> dict[str, Any]:
         """The rest of the state, as JSON."""
@@ -356,6 +367,16 @@ class TrainingEngine:
         self.model.load_state_dict(part_of(tensors, "model"))
         if self._average is not None:
             self._average.restore(part_of(tensors, "average") or part_of(tensors, "model"))
+        return self._restore_rest(tensors, scalars)
+
+    def restore_pieces(self, pieces: dict[str, Tensor], scalars: dict[str, Any]) -> bool:
+        """Take the state of `pieces` and `scalars`, as `restore` does."""
+        for index, tensor in enumerate(self._weights()):
+            tensor.copy_(pieces[f"weights.{index}"])
+        return self._restore_rest(pieces, scalars)
+
+    def _restore_rest(self, tensors: dict[str, Tensor], scalars: dict[str, Any]) -> bool:
+        """All but the weights and their average."""
         if clip := part_of(tensors, "clip"):
             self._clipper.restore(clip)
         if "noise" in tensors:
