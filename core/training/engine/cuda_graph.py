@@ -1,4 +1,5 @@
-"""A whole step as one CUDA graph: for small models, launching kernels takes longer than running them.
+"""A whole step as one CUDA graph, and a forecast as another: for small models, launching kernels takes longer than
+running them.
 
 Values that a captured step reads again at each replay are in tensors at fixed addresses: the batch, the rate, the clip
 threshold, the spike limit, and the skip flag. A graph that differs from the eager step is not used: each one is first
@@ -10,7 +11,7 @@ state, so one that changes nothing fails too.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -51,7 +52,7 @@ class CudaGraphs:
 
 
 class GraphedUpdate:
-    """Runs a step as a graph if a valid one exists, else eagerly.
+    """Runs a step as a graph if a valid one exists, else eagerly. Batches of the same shapes come in the same tensors.
 
     live: all tensors that a step changes; they are copied for the comparison with an eager step.
     clear: drops gradients, to which a second pass would add.
@@ -66,7 +67,6 @@ class GraphedUpdate:
         self._backend = backend
         self._replay: Callable[[], Tensor] | None = None
         self._inputs: DeviceBatch | None = None
-        self._shape: tuple[torch.Size, ...] | None = None
         self._seen = 0
         self.is_captured = False
         """Whether a graph is in use: captured and verified."""
@@ -75,12 +75,10 @@ class GraphedUpdate:
 
     def __call__(self, batch: DeviceBatch) -> Tensor:
         """Raises the eager step's errors, and during capture the errors of an unusable or lost device."""
-        shape = tuple(tensor.shape for tensor in batch)
-        if shape != self._shape:
+        if self._inputs is None or batch.features is not self._inputs.features:
             self.forget()
-            self._shape = shape
+            self._inputs = batch
         if self.is_captured and self._replay is not None:
-            self._fill(batch)
             return self._replay()
         self._seen += 1
         if self._seen <= _EAGER_FIRST or self.refused_because is not None:
@@ -92,7 +90,7 @@ class GraphedUpdate:
 
         A refusal is forgotten too: the next capture is another graph.
         """
-        self._replay = self._inputs = self._shape = self.refused_because = None
+        self._replay = self._inputs = self.refused_because = None
         self.is_captured = False
         self._seen = 0
 
@@ -126,29 +124,83 @@ class GraphedUpdate:
     def _first_replay(self, batch: DeviceBatch) -> Tensor:
         """Replay the graph on a batch other than the captured one. An existing capture is reused."""
         if self._replay is None:
-            inputs = DeviceBatch(*(torch.zeros_like(tensor) for tensor in batch))
-            self._replay, self._inputs = self._backend.capture(lambda: self._update(inputs)), inputs
-        self._fill(batch)
+            self._replay = _captured(self._backend, lambda: self._update(batch), batch)
         return self._replay().clone()
 
     def _refuse(self, because: str) -> None:
         self.refused_because = because
-        self._replay = self._inputs = None
+        self._replay = None
         _log.warning("No CUDA graph is used: %s.", because)
-
-    def _fill(self, batch: DeviceBatch) -> None:
-        assert self._inputs is not None
-        for own, given in zip(self._inputs, batch, strict=True):
-            own.copy_(given, non_blocking=True)
 
     def _restore(self, before: list[Tensor]) -> None:
         self._clear()
-        for tensor, former in zip(self._live(), before, strict=True):
-            tensor.copy_(former)
+        _copy_into(self._live(), before)
 
 
-def _copies(tensors: list[Tensor]) -> list[Tensor]:
+class GraphedForecast:
+    """Runs a model's pass as a graph if a verified one of its shapes exists, else eagerly.
+
+    Steps change the weights in place, so the graph reads the newest. Shapes that come between, as for the scores of a
+    checkpoint, are computed eagerly and leave the graph as it is, unless they come several times in a row.
+    """
+
+    def __init__(self, predict: Callable[[Tensor, Tensor], Tensor], backend: CudaGraphs) -> None:
+        self._predict = predict
+        self._backend = backend
+        self.forget()
+
+    def forget(self) -> None:
+        """As `GraphedUpdate.forget`."""
+        self._graph: tuple[Tensor, Callable[[], Tensor]] | None = None
+        """The features that it reads, and its replay."""
+        self._newest: Tensor | None = None
+        self._in_a_row = 0
+        self._is_refused = False
+
+    def __call__(self, features: Tensor, is_real: Tensor) -> Tensor:
+        """Inputs of the same shapes come in the same tensors. Raises as `GraphedUpdate` does."""
+        self._in_a_row = self._in_a_row + 1 if features is self._newest else 1
+        self._newest = features
+        if self._graph is not None and features is self._graph[0]:
+            return self._graph[1]()
+        predicted = self._predict(features, is_real)
+        # An untrained model predicts zeros, which show nothing.
+        if self._in_a_row > _EAGER_FIRST and not self._is_refused and bool(predicted.any()):
+            self._verify(features, is_real, predicted)
+        return predicted
+
+    def _verify(self, features: Tensor, is_real: Tensor, eager: Tensor) -> None:
+        """Use a graph from the next call on if it predicts as the eager pass did."""
+        try:
+            replay = _captured(self._backend, lambda: self._predict(features, is_real), (features, is_real))
+            is_same = bool(_norm(replay() - eager) <= _NUMBERS_TOLERANCE * _norm(eager))
+        except (RuntimeError, MemoryError) as error:
+            _log.warning("Forecasts use no CUDA graph: %s.", _refusal(error))
+            self._is_refused = True
+            return
+        self._graph, self._is_refused = (features, replay) if is_same else None, not is_same
+        if not is_same:
+            _log.warning("Forecasts use no CUDA graph: its forecast differs from the eager one.")
+
+
+def _captured(backend: CudaGraphs, run: Callable[[], Tensor], inputs: Sequence[Tensor]) -> Callable[[], Tensor]:
+    """Capture while the inputs are zero; then they have their values again."""
+    given = _copies(inputs)
+    for tensor in inputs:
+        tensor.zero_()
+    try:
+        return backend.capture(run)
+    finally:
+        _copy_into(inputs, given)
+
+
+def _copies(tensors: Iterable[Tensor]) -> list[Tensor]:
     return [tensor.clone() for tensor in tensors]
+
+
+def _copy_into(tensors: Iterable[Tensor], former: Iterable[Tensor]) -> None:
+    for own, other in zip(tensors, former, strict=True):
+        own.copy_(other)
 
 
 def _refusal(error: RuntimeError | MemoryError) -> str:

@@ -20,7 +20,7 @@ from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
 from core.domain.quantities import QUANTITIES, FloatArray
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.clipping import Clipper
-from core.training.engine.cuda_graph import CudaGraphs, GraphedUpdate, Update
+from core.training.engine.cuda_graph import CudaGraphs, GraphedForecast, GraphedUpdate, Update
 from core.training.engine.flat_parameters import FlatParameters
 from core.training.engine.gradient_measure import GradientMeter, finite
 from core.training.engine.guard import StepGuard, all_finite, origin_of, skip_reason
@@ -31,6 +31,7 @@ from core.training.engine.precision import Precision
 from core.training.engine.replicas import Replicas
 from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
+from core.training.engine.staging import Staging
 
 _HEAD = 5
 """Numbers before the loss parts of a step's result: norm, norm after, threshold, skipped, loss scale."""
@@ -100,7 +101,9 @@ class TrainingEngine:
         self._gradient_settings = gradients
         self._flat = FlatParameters(self.model, training.weight_decay)
         self._replicas = replicas or Replicas(self.model)
-        self._objective = QuantileObjective(device, self._flat.values.dtype, training.shrinkage, penalty_power)
+        dtype = self._flat.values.dtype
+        self._objective = QuantileObjective(device, dtype, training.shrinkage, penalty_power)
+        self._staging = Staging(device, dtype, is_fixed=device.type == "cuda" or graphs is not None)
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
         self._meter = GradientMeter(self._flat)
         self._clip_norm = gradients.clip_norm
@@ -113,9 +116,12 @@ class TrainingEngine:
         )
         self._seed = seed
         self._noise = torch.Generator(device).manual_seed(seed)
-        self._guard = StepGuard(spike_action, self._replicas, self._flat.values.dtype, device)
+        self._guard = StepGuard(spike_action, self._replicas, dtype, device)
         self._run: Update = self._update
         self._graphed: GraphedUpdate | None = None
+        self._graphed_forecast: GraphedForecast | None = None
+        if graphs is not None:
+            self._graphed_forecast = GraphedForecast(self.forecasting_model, graphs)
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
         if graphs is not None and is_fixed:  # the scaler's state is not in `live`, and noise cannot be compared
             self._run = self._graphed = GraphedUpdate(self._update, self.live, self._flat.clear, graphs)
@@ -204,11 +210,12 @@ class TrainingEngine:
 
         model: another model of the same shape on the same device; None: the forecasting model.
         """
-        model = model or self.forecasting_model
-        model.eval()
+        predict = model or self._graphed_forecast or self.forecasting_model
+        (model or self.forecasting_model).eval()
+        placed = self._staging.place(features, is_real)
         with torch.inference_mode(), self._precision.autocast():
-            output: Tensor = model(self._objective.number(features), self._objective.flag(is_real))
-        return output.double().cpu().numpy()
+            output: Tensor = predict(*placed)
+        return output.cpu().double().numpy()
 
     def step(self, batch: Batch, reference: FloatArray) -> StepResult:
         """Train on one batch, and wait for the result.
@@ -226,7 +233,7 @@ class TrainingEngine:
         rate = self.rate_now
         set_rate(self.optimizer, rate)
         try:
-            packed = self._run(self._objective.place(batch, reference))
+            packed = self._run(DeviceBatch(*self._staging.place(*batch.arrays, reference)))
         except BaseException:
             self._flat.clear()
             self._precision.reset()
@@ -238,7 +245,7 @@ class TrainingEngine:
         """Forward and backward without a step, to reproduce a failure. Torch's errors are raised."""
         self._train_mode()
         try:
-            self._backward(self._objective.place(batch, reference))
+            self._backward(DeviceBatch(*self._staging.place(*batch.arrays, reference)))
         finally:
             self._flat.clear()
 
@@ -265,8 +272,9 @@ class TrainingEngine:
         return {f"optimizer.{group}.{name}": value for group, of in enumerate(entries) for name, value in of.items()}
 
     def _forget_graph(self) -> None:
-        if self._graphed is not None:
-            self._graphed.forget()
+        for graphed in (self._graphed, self._graphed_forecast):
+            if graphed is not None:
+                graphed.forget()
 
     def _train_mode(self) -> None:
         if not self.model.training:  # `train` visits all modules

@@ -1,7 +1,7 @@
 """The engine's overhead over a bare loop: alternating steps in one process, so that changes of the machine cancel out.
 
-The bare loop is the usual one, of the same loss: forward, backward, `clip_grad_norm_`, fused AdamW. Ours is that of the session: the
-recovery ladder around the engine with its guard, clipping and statistics, and the resulting event.
+The bare loop is the usual one, of the same loss: forward, backward, `clip_grad_norm_`, fused AdamW. Ours is that of the
+session: the recovery ladder around the engine with its guard, clipping and statistics, and the resulting event.
 """
 
 from __future__ import annotations

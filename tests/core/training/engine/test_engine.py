@@ -12,6 +12,7 @@ from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.engine import StepResult, TrainingEngine
+from core.training.engine.objective import DeviceBatch
 from tests.core.training.engine.rigs import (
     RATE,
     REFERENCE,
@@ -392,7 +393,7 @@ def test_no_step_waits_for_the_gpu_until_it_is_read(precision: str) -> None:
     trained = TrainingEngine(model(), torch.device("cuda"), training, GradientSettings(clip_mode="adaptive"))
     for seed in range(3):
         trained.step(batch(seed), REFERENCE)
-    placed = trained._objective.place(batch(3), REFERENCE)  # from memory that is not pinned, a copy waits for itself
+    placed = DeviceBatch(*trained._staging.place(*batch(3).arrays, REFERENCE))
     try:
         with warnings.catch_warnings(action="ignore"):  # torch calls this mode a prototype
             torch.cuda.set_sync_debug_mode("error")
