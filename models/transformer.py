@@ -35,9 +35,10 @@ class CausalSelfAttention(nn.Module):
         """Attention output of the newest `outputs` candles: states [B, T, W], may_attend [B, 1, T, T] bool to
         [B, outputs, W]."""
         batch, length, width = states.shape
-        weight, bias = self.project_in.weight, self.project_in.bias
-        query = functional.linear(states[:, length - outputs :], weight[:width], bias[:width])
-        key, value = functional.linear(states, weight[width:], bias[width:]).chunk(2, dim=-1)
+        weights = torch.split(self.project_in.weight, [width, 2 * width])
+        biases = torch.split(self.project_in.bias, [width, 2 * width])
+        query = functional.linear(states[:, length - outputs :], weights[0], biases[0])
+        key, value = functional.linear(states, weights[1], biases[1]).chunk(2, dim=-1)
         attended = functional.scaled_dot_product_attention(
             self._by_head(query),
             self._by_head(key),

@@ -96,7 +96,11 @@ class PretendGpu:
     def __init__(self) -> None:
         self.launches: Counter[str] = Counter()
         self.waits: list[str] = []
-        self.uploads = 0
+        self.uploads = self.pageable_uploads = 0
+        self._pinned: set[int] = set()
+        """Storages."""
+        self.unfinished: set[object] = set()
+        """Events that the host has not waited for."""
         self.calls: list[str] = []
         """Of the CUDA runtime, as far as the order matters."""
         self.stream = "default"
@@ -107,7 +111,7 @@ class PretendGpu:
     def forget_counts(self) -> None:
         self.launches.clear()
         self.waits.clear()
-        self.uploads = 0
+        self.uploads = self.pageable_uploads = 0
 
     def run(self, operation: Any, args: Any, kwargs: Any) -> Any:
         given = tensors((args, kwargs))
@@ -131,13 +135,22 @@ class PretendGpu:
     def wait(self, reason: str) -> None:
         """The host waits for the device."""
         self.waits.append(reason)
+        self.unfinished.clear()
         self.refuse_in_a_capture()
 
     def upload(self, numbers: Tensor) -> GpuTensor:
-        """From pageable memory, as all uploads here are."""
-        self.uploads += 1
-        self.refuse_in_a_capture()
+        self._count_upload(numbers)
         return GpuTensor(numbers.detach().clone(), self)
+
+    def pin(self, tensor: Tensor) -> Tensor:
+        """Memory of the host from which a copy need not wait for the stream."""
+        self._pinned.add(tensor.untyped_storage().data_ptr())
+        return tensor
+
+    def _count_upload(self, numbers: Tensor) -> None:
+        self.uploads += 1
+        self.pageable_uploads += numbers.untyped_storage().data_ptr() not in self._pinned
+        self.refuse_in_a_capture()
 
     def download(self, tensor: GpuTensor) -> Tensor:
         self.wait("copy to the host")
@@ -160,8 +173,7 @@ class PretendGpu:
         """Otherwise a tensor of the host is refused, but for a single number."""
         hosts = [tensor for tensor in given if not isinstance(tensor, GpuTensor)]
         if operation is aten.copy_.default and hosts:
-            self.uploads += 1
-            self.refuse_in_a_capture()
+            self._count_upload(hosts[0])
             return True
         if any(host.dim() for host in hosts):
             raise RuntimeError(

@@ -60,6 +60,20 @@ class _Stream:
         return _installed().recording is not None
 
 
+class _Event:
+    """Recorded after all that was launched; the host waits for it unless it has waited for something since."""
+
+    def __init__(self) -> None:
+        self._gpu = _installed()
+
+    def record(self) -> None:
+        self._gpu.unfinished.add(self)
+
+    def synchronize(self) -> None:
+        if self in self._gpu.unfinished:
+            self._gpu.wait("event")
+
+
 class _OnStream:
     """torch.cuda.stream. No generator: collecting one that was not left would set the former stream."""
 
@@ -117,6 +131,8 @@ class _Placing(TorchFunctionMode):
         if not kwargs and len(args) < 2:  # most calls: properties, and methods without arguments
             return function(*args)
         kwargs = dict(kwargs or {})
+        if kwargs.pop("pin_memory", False):
+            return self._gpu.pin(function(*args, **kwargs))
         if isinstance(generator := kwargs.get("generator"), _Generator):
             generator.next_draw()
         device = _device_in((*args, kwargs.get("device")))
@@ -192,6 +208,7 @@ def _replacements(gpu: PretendGpu) -> dict[str, Any]:
         "torch.cuda.set_stream": lambda stream: setattr(gpu, "stream", stream.name),
         "torch.cuda.stream": _OnStream,
         "torch.cuda.Stream": _Stream,
+        "torch.cuda.Event": _Event,
         "torch.cuda.CUDAGraph": _Graph,
         "torch.cuda.graph.default_capture_stream": None,
         "torch.cuda.get_rng_state": lambda *_: _rng_state(gpu),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -84,3 +85,15 @@ def assert_same_state(one: TrainingEngine, other: TrainingEngine) -> None:
 
 def captures(gpu: PretendGpu) -> list[str]:
     return [call for call in gpu.calls if call.startswith("capture")]
+
+
+def short_at(launch: int, gpu: PretendGpu) -> Callable[[str], None]:
+    """Raises at one launch, counted from now."""
+    gpu.forget_counts()
+
+    def check(_: str) -> None:
+        if gpu.launches.total() == launch:
+            gpu.before_launch = None
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    return check

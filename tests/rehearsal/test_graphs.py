@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -12,10 +13,11 @@ from torch import Tensor, nn
 from core.settings.tree import GradientSettings, Settings
 from core.training.engine.cuda_graph import CudaGraphs
 from core.training.engine.engine import TrainingEngine
-from core.training.engine.samples import synthetic_batch, synthetic_reference
+from core.training.engine.samples import Batch, synthetic_batch, synthetic_reference
 from core.training.hosting.opening import build_engine
+from core.training.recovery.known_good import KnownGood
 from models.registry import build_model
-from tests.core.training.engine.rigs import REFERENCE, SHAPE
+from tests.core.training.engine.rigs import CPU, REFERENCE, SHAPE, batch
 from tests.rehearsal import rigs
 from tests.rehearsal.device import PretendGpu
 
@@ -55,8 +57,8 @@ def test_a_replayed_step_waits_once_and_launches_little(gpu: PretendGpu, precisi
     ours = captured(training=replace(rigs.TRAINING, precision=precision))  # type: ignore[arg-type]
     gpu.forget_counts()
     rigs.step(ours, 5)
-    assert gpu.waits == REPLAYED and gpu.uploads == 6
-    assert gpu.launches == {"fill_": 2, "copy_": 6, "graph": 1}
+    assert gpu.waits == REPLAYED and gpu.uploads == 1 and gpu.pageable_uploads == 0
+    assert gpu.launches == {"fill_": 2, "graph": 1}
 
 
 @pytest.mark.parametrize("spike_action", ["mark", "clip", "skip"])
@@ -149,14 +151,72 @@ def test_a_step_that_cannot_be_captured_is_done_once(gpu: PretendGpu, act: Calla
 def test_the_counts_in_the_documentation_are_those_of_the_default_model(gpu: PretendGpu) -> None:
     settings = Settings()
     ours = build_engine(settings, rigs.CUDA, 0)
+    known_good = KnownGood(ours, np.random.default_rng(0))
     samples, reference = synthetic_batch(settings.model, 32), synthetic_reference(settings.model)
-    counts = []
-    for _ in range(5):
+
+    def counted(act: Callable[[], object]) -> tuple[int, int, int]:
         gpu.forget_counts()
-        ours.step(samples, reference)
-        counts.append((gpu.launches.total(), len(gpu.waits), gpu.uploads))
+        act()
+        return gpu.launches.total(), len(gpu.waits), gpu.uploads
+
+    steps = [counted(lambda: ours.step(samples, reference)) for _ in range(5)]
+    assert steps[2] == (183, 1, 1) and steps[4] == (3, 1, 1), "see docs/training.md, One step"
+    assert gpu.calls[-1] == "replay of 181 nodes"
+    forecasts = [counted(lambda: ours.corrections(samples.features[:1], samples.is_real[:1])) for _ in range(5)]
+    assert forecasts[0] == (30, 1, 1) and forecasts[4] == (1, 1, 1)
+    assert counted(lambda: known_good.remember(5)) == (22, 1, 0)
+
+
+def test_a_forecast_by_a_graph_follows_the_weights(gpu: PretendGpu) -> None:
+    ours, cpu = rigs.both(graphs=True)
+    for seed in range(12):
+        for trained in (ours, cpu):
+            rigs.step(trained, seed)
+        assert_same_forecast(ours, cpu, batch(seed, 2))
+        if seed > 6:
+            assert_same_forecast(ours, cpu, batch(seed, 3))  # as for the scores of a checkpoint
+    assert len(rigs.captures(gpu)) == 2, "a step and a forecast"
     gpu.forget_counts()
-    ours.corrections(samples.features[:1], samples.is_real[:1])
-    assert counts[2] == (195, 1, 6) and counts[4] == (9, 1, 6), "see docs/training.md, One step"
-    assert gpu.calls[-1] == "replay of 193 nodes"
-    assert (gpu.launches.total(), len(gpu.waits), gpu.uploads) == (31, 1, 2)
+    assert_same_forecast(ours, cpu, batch(50, 2))
+    assert gpu.launches == {"graph": 1} and gpu.waits == REPLAYED and gpu.uploads == 1
+
+
+def test_a_forecast_of_other_markets_gets_another_graph(gpu: PretendGpu) -> None:
+    ours, cpu = rigs.both(graphs=True)
+    for trained in (ours, cpu):
+        rigs.step(trained, 0)
+    for size in (2, 3):
+        for seed in range(6):
+            assert_same_forecast(ours, cpu, batch(seed, size))
+    assert len(rigs.captures(gpu)) == 2
+
+
+def test_an_untrained_forecast_validates_no_graph(gpu: PretendGpu) -> None:
+    """It is zero, also that of a graph that reads nothing."""
+    ours = rigs.engine(rigs.CUDA, graphs=True)
+    for seed in range(6):
+        assert not ours.corrections(*batch(seed).arrays[:2]).any()
+    assert rigs.captures(gpu) == []
+
+
+@pytest.mark.parametrize("kind", ["it reads", "it differs"])
+def test_a_forecast_that_no_graph_gives_is_eager(gpu: PretendGpu, kind: str) -> None:
+    module = Faulty(build_model("transformer", SHAPE, 0), lambda _: None)
+    ours = TrainingEngine(module, rigs.CUDA, rigs.TRAINING, rigs.ADAPTIVE, graphs=CudaGraphs())
+    cpu = rigs.engine(CPU)
+    for trained in (ours, cpu):
+        rigs.step(trained, 0)
+    faulty = ours.forecasting_model
+    assert isinstance(faulty, Faulty)
+    if kind == "it reads":
+        faulty.act = lambda output: output.sum().item()
+    else:
+        faulty.act = lambda output: output.mul_(2.0) if gpu.recording is not None else None
+    for seed in range(6):
+        assert_same_forecast(ours, cpu, batch(seed))
+    assert len(rigs.captures(gpu)) == 1
+
+
+def assert_same_forecast(one: TrainingEngine, other: TrainingEngine, samples: Batch) -> None:
+    mine, theirs = (trained.corrections(samples.features, samples.is_real) for trained in (one, other))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-2, atol=1e-3)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
@@ -16,23 +14,12 @@ from core.training.recovery.quarantine import Quarantine
 from tests.core.training.engine.rigs import REFERENCE, batch
 from tests.rehearsal import rigs
 from tests.rehearsal.device import PretendGpu
+from tests.rehearsal.rigs import short_at
 
 VERIFIED_STEP = 3
 """After three eager ones."""
-POINTS = range(5, 660, 65)
+POINTS = range(5, 640, 62)
 """Evenly over the launches of the verified step: copies, capture, replay, eager step, comparison."""
-
-
-def short_at(launch: int, gpu: PretendGpu) -> Callable[[str], None]:
-    """Raises at one launch, counted from now."""
-    gpu.forget_counts()
-
-    def check(_: str) -> None:
-        if gpu.launches.total() == launch:
-            gpu.before_launch = None
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-
-    return check
 
 
 def test_the_launches_of_the_verified_step_are_the_points_of_the_next_test(gpu: PretendGpu) -> None:

@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from core.settings.tree import GradientSettings
 from models.registry import MODELS
 from tests.core.training.engine.rigs import CPU, REFERENCE, batch
 from tests.rehearsal import rigs
 from tests.rehearsal.device import PretendGpu
+from tests.rehearsal.rigs import short_at
 
 PLANNED = ["copy to the host"]
-UPLOADS = 6
-"""Features, which candles are real, targets, weights, regimes, reference."""
+UPLOADS = 1
+"""Features, which candles are real, targets, weights, regimes and reference in one piece, from pinned memory."""
 
 
 @pytest.mark.parametrize("accumulation", [1, 3])
@@ -39,7 +41,7 @@ def test_a_step_waits_once_and_uploads_its_batch(gpu: PretendGpu, precision: str
         trained.expect_loss_below(1e-6)
     gpu.forget_counts()
     spike = rigs.step(ours, 2)
-    assert gpu.waits == PLANNED and gpu.uploads == UPLOADS
+    assert gpu.waits == PLANNED and gpu.uploads == UPLOADS and gpu.pageable_uploads == 0
     rigs.assert_alike(spike, rigs.step(cpu, 2))
     assert spike.is_spike and (spike.loss is None) == (spike_action == "skip")
 
@@ -63,8 +65,19 @@ def test_every_model_steps_and_forecasts_as_on_the_cpu(gpu: PretendGpu, model: s
     samples = batch(9)
     gpu.forget_counts()
     predicted = ours.corrections(samples.features, samples.is_real)
-    assert gpu.waits == PLANNED and gpu.uploads == 2
+    assert gpu.waits == PLANNED and gpu.uploads == 1 and gpu.pageable_uploads == 0
     np.testing.assert_allclose(predicted, cpu.corrections(samples.features, samples.is_real), rtol=1e-2, atol=1e-3)
+
+
+def test_a_batch_waits_for_the_copy_of_one_whose_step_raised(gpu: PretendGpu) -> None:
+    """Pinned memory may be written again only after the copy from it was made."""
+    ours, cpu = rigs.both()
+    gpu.before_launch = short_at(10, gpu)
+    with pytest.raises(torch.OutOfMemoryError):
+        rigs.step(ours, 0)
+    gpu.forget_counts()
+    rigs.assert_alike(rigs.step(ours, 1), rigs.step(cpu, 1))
+    assert gpu.waits == ["event", *PLANNED]
 
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])

@@ -95,8 +95,8 @@ _FAULTS = (
     Fault(
         "lengths-on-the-host",
         "core/training/engine/gradient_measure.py",
-        "torch.tensor(lengths, device=flat.device)",
-        "torch.tensor(lengths)",
+        "torch.tensor(offsets, device=flat.device)",
+        "torch.tensor(offsets)",
     ),
     Fault(
         "step-read-number-by-number",
@@ -107,8 +107,44 @@ _FAULTS = (
     Fault(
         "corrections-not-brought-to-the-host",
         "core/training/engine/engine.py",
-        "output.double().cpu().numpy()",
+        "output.cpu().double().numpy()",
         "output.double().numpy()",
+    ),
+    Fault(
+        "batch-copied-from-pageable-memory",
+        "core/training/engine/staging.py",
+        "pin_memory=is_cuda",
+        "pin_memory=False",
+    ),
+    Fault(
+        "pinned-memory-written-during-its-copy",
+        "core/training/engine/staging.py",
+        "self._copied.synchronize()",
+        "pass",
+    ),
+    Fault(
+        "batch-at-another-address-each-time",
+        "core/training/engine/staging.py",
+        "_KEPT = 4",
+        "_KEPT = 0",
+    ),
+    Fault(
+        "forecast-graph-trusted-unseen",
+        "core/training/engine/cuda_graph.py",
+        "if is_same else None, not is_same",
+        ", False",
+    ),
+    Fault(
+        "forecast-graph-of-an-untrained-model",
+        "core/training/engine/cuda_graph.py",
+        "and bool(predicted.any())",
+        "",
+    ),
+    Fault(
+        "batch-left-zero-after-a-failed-capture",
+        "core/training/engine/cuda_graph.py",
+        "_copy_into(inputs, given)",
+        "pass",
     ),
     Fault(
         "average-that-reads",

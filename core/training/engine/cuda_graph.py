@@ -1,4 +1,5 @@
-"""A whole step as one CUDA graph: for small models, launching kernels takes longer than running them.
+"""A whole step as one CUDA graph, and a forecast as another: for small models, launching kernels takes longer than
+running them.
 
 Values that a captured step reads again at each replay are in tensors at fixed addresses: the batch, the rate, the clip
 threshold, the spike limit, and the skip flag. A graph that differs from the eager step is not used: each one is first
@@ -10,7 +11,8 @@ state, so one that changes nothing fails too.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -19,6 +21,9 @@ from core.training.engine.device_faults import DeviceFault, classify
 from core.training.engine.objective import DeviceBatch
 
 Update = Callable[[DeviceBatch], Tensor]
+Forecast = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""A model's corrections and its last states, from features and which candles are real."""
+_Output = TypeVar("_Output")
 
 _EAGER_FIRST = 3
 """Steps of the same shape before the capture: libraries initialise, and the optimizer creates its state."""
@@ -32,7 +37,7 @@ _log = logging.getLogger("ghostcandle.training")
 class CudaGraphs:
     """torch.cuda.graph, on a separate stream."""
 
-    def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
+    def capture(self, run: Callable[[], _Output]) -> Callable[[], _Output]:
         """Record one call without running it. Returns a function that replays it. Raises RuntimeError."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
@@ -43,7 +48,7 @@ class CudaGraphs:
         finally:
             torch.cuda.set_stream(stream)  # graph.__exit__ leaves its stream current if capture_end raises
 
-        def replay() -> Tensor:
+        def replay() -> _Output:
             graph.replay()
             return output
 
@@ -51,7 +56,7 @@ class CudaGraphs:
 
 
 class GraphedUpdate:
-    """Runs a step as a graph if a valid one exists, else eagerly.
+    """Runs a step as a graph if a valid one exists, else eagerly. Batches of the same shapes come in the same tensors.
 
     live: all tensors that a step changes; they are copied for the comparison with an eager step.
     clear: drops gradients, to which a second pass would add.
@@ -66,7 +71,6 @@ class GraphedUpdate:
         self._backend = backend
         self._replay: Callable[[], Tensor] | None = None
         self._inputs: DeviceBatch | None = None
-        self._shape: tuple[torch.Size, ...] | None = None
         self._seen = 0
         self.is_captured = False
         """Whether a graph is in use: captured and verified."""
@@ -75,12 +79,10 @@ class GraphedUpdate:
 
     def __call__(self, batch: DeviceBatch) -> Tensor:
         """Raises the eager step's errors, and during capture the errors of an unusable or lost device."""
-        shape = tuple(tensor.shape for tensor in batch)
-        if shape != self._shape:
+        if self._inputs is None or batch.features is not self._inputs.features:
             self.forget()
-            self._shape = shape
+            self._inputs = batch
         if self.is_captured and self._replay is not None:
-            self._fill(batch)
             return self._replay()
         self._seen += 1
         if self._seen <= _EAGER_FIRST or self.refused_because is not None:
@@ -92,7 +94,7 @@ class GraphedUpdate:
 
         A refusal is forgotten too: the next capture is another graph.
         """
-        self._replay = self._inputs = self._shape = self.refused_because = None
+        self._replay = self._inputs = self.refused_because = None
         self.is_captured = False
         self._seen = 0
 
@@ -126,29 +128,84 @@ class GraphedUpdate:
     def _first_replay(self, batch: DeviceBatch) -> Tensor:
         """Replay the graph on a batch other than the captured one. An existing capture is reused."""
         if self._replay is None:
-            inputs = DeviceBatch(*(torch.zeros_like(tensor) for tensor in batch))
-            self._replay, self._inputs = self._backend.capture(lambda: self._update(inputs)), inputs
-        self._fill(batch)
+            self._replay = _captured(self._backend, lambda: self._update(batch), batch)
         return self._replay().clone()
 
     def _refuse(self, because: str) -> None:
         self.refused_because = because
-        self._replay = self._inputs = None
+        self._replay = None
         _log.warning("No CUDA graph is used: %s.", because)
-
-    def _fill(self, batch: DeviceBatch) -> None:
-        assert self._inputs is not None
-        for own, given in zip(self._inputs, batch, strict=True):
-            own.copy_(given, non_blocking=True)
 
     def _restore(self, before: list[Tensor]) -> None:
         self._clear()
-        for tensor, former in zip(self._live(), before, strict=True):
-            tensor.copy_(former)
+        _copy_into(self._live(), before)
 
 
-def _copies(tensors: list[Tensor]) -> list[Tensor]:
+class GraphedForecast:
+    """Runs a model's pass as a graph if a verified one of its shapes exists, else eagerly.
+
+    Steps change the weights in place, so the graph reads the newest. Shapes that come between, as for the scores of a
+    checkpoint, are computed eagerly and leave the graph as it is, unless they come several times in a row.
+    """
+
+    def __init__(self, predict: Forecast, backend: CudaGraphs) -> None:
+        self._predict = predict
+        self._backend = backend
+        self.forget()
+
+    def forget(self) -> None:
+        """As `GraphedUpdate.forget`."""
+        self._graph: tuple[Tensor, Callable[[], tuple[Tensor, Tensor]]] | None = None
+        """The features that it reads, and its replay."""
+        self._newest: Tensor | None = None
+        self._in_a_row = 0
+        self._is_refused = False
+
+    def __call__(self, features: Tensor, is_real: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs of the same shapes come in the same tensors. Raises as `GraphedUpdate` does."""
+        self._in_a_row = self._in_a_row + 1 if features is self._newest else 1
+        self._newest = features
+        if self._graph is not None and features is self._graph[0]:
+            return self._graph[1]()
+        predicted = self._predict(features, is_real)
+        # An untrained model predicts zeros, which show nothing.
+        if self._in_a_row > _EAGER_FIRST and not self._is_refused and bool(predicted[0].any()):
+            self._verify(features, is_real, predicted)
+        return predicted
+
+    def _verify(self, features: Tensor, is_real: Tensor, eager: tuple[Tensor, Tensor]) -> None:
+        """Use a graph from the next call on if it predicts as the eager pass did."""
+        try:
+            replay = _captured(self._backend, lambda: self._predict(features, is_real), (features, is_real))
+            pairs = zip(replay(), eager, strict=True)
+            is_same = all(bool(_norm(one - other) <= _NUMBERS_TOLERANCE * _norm(other)) for one, other in pairs)
+        except (RuntimeError, MemoryError) as error:
+            _log.warning("Forecasts use no CUDA graph: %s.", _refusal(error))
+            self._is_refused = True
+            return
+        self._graph, self._is_refused = (features, replay) if is_same else None, not is_same
+        if not is_same:
+            _log.warning("Forecasts use no CUDA graph: its forecast differs from the eager one.")
+
+
+def _captured(backend: CudaGraphs, run: Callable[[], _Output], inputs: Sequence[Tensor]) -> Callable[[], _Output]:
+    """Capture while the inputs are zero; then they have their values again."""
+    given = _copies(inputs)
+    try:
+        for tensor in inputs:
+            tensor.zero_()
+        return backend.capture(run)
+    finally:
+        _copy_into(inputs, given)
+
+
+def _copies(tensors: Iterable[Tensor]) -> list[Tensor]:
     return [tensor.clone() for tensor in tensors]
+
+
+def _copy_into(tensors: Iterable[Tensor], former: Iterable[Tensor]) -> None:
+    for own, other in zip(tensors, former, strict=True):
+        own.copy_(other)
 
 
 def _refusal(error: RuntimeError | MemoryError) -> str:

@@ -22,10 +22,10 @@ from core.domain.quantities import QUANTITIES, FloatArray
 from core.domain.regimes import RegimeProbabilities
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.clipping import Clipper
-from core.training.engine.cuda_graph import CudaGraphs, GraphedUpdate, Update
+from core.training.engine.cuda_graph import CudaGraphs, GraphedForecast, GraphedUpdate, Update
 from core.training.engine.flat_parameters import FlatParameters
 from core.training.engine.gradient_measure import GradientMeter, finite
-from core.training.engine.guard import StepGuard, origin_of, skip_reason
+from core.training.engine.guard import StepGuard, all_finite, origin_of, skip_reason
 from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import AveragedWeights, build_optimizer, is_usable, load_optimizer, set_rate
@@ -34,6 +34,7 @@ from core.training.engine.regime_head import RegimeHead, regime_logits
 from core.training.engine.replicas import Replicas
 from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
+from core.training.engine.staging import Staging
 from models.transformer import CandleTransformer
 
 _HEAD = 5
@@ -104,9 +105,13 @@ class TrainingEngine:
         self._gradient_settings = gradients
         self._flat = FlatParameters(self.model, training.weight_decay)
         self._replicas = replicas or Replicas(self.model)
-        self._objective = QuantileObjective(device, self._flat.values.dtype, training.shrinkage, penalty_power)
+        dtype = self._flat.values.dtype
+        self._objective = QuantileObjective(device, dtype, training.shrinkage, penalty_power)
+        self._staging = Staging(device, dtype, is_fixed=device.type == "cuda" or graphs is not None)
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
         self._meter = GradientMeter(self._flat)
+        self._clip_norm = gradients.clip_norm
+        """The same number as the clipper's bound, to be read without waiting."""
         self._clipper = Clipper(gradients, device, self._flat.layer_gradients())
         self._precision = Precision(training.precision, device)
         self.schedule = RateSchedule(training)
@@ -115,11 +120,15 @@ class TrainingEngine:
         )
         self._seed = seed
         self._noise = torch.Generator(device).manual_seed(seed)
-        dtype = self._flat.values.dtype
         self._regimes = RegimeHead(model, dtype, device) if isinstance(model, CandleTransformer) else None
+        self._state = torch.empty(0, device=device)
+        """The last states of the newest forecast, which the regime head reads; empty of another model."""
         self._guard = StepGuard(spike_action, self._replicas, dtype, device)
         self._run: Update = self._update
         self._graphed: GraphedUpdate | None = None
+        self._graphed_forecast: GraphedForecast | None = None
+        if graphs is not None:
+            self._graphed_forecast = GraphedForecast(self._forecast, graphs)
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
         if graphs is not None and is_fixed:  # the scaler's state is not in `live`, and noise cannot be compared
             self._run = self._graphed = GraphedUpdate(self._update, self.live, self._flat.clear, graphs)
@@ -167,10 +176,11 @@ class TrainingEngine:
     @property
     def clip_norm(self) -> float:
         """The threshold of the modes norm, layer and observe, and adaptive's first."""
-        return float(self._clipper.bound)
+        return self._clip_norm
 
     @clip_norm.setter
     def clip_norm(self, value: float) -> None:
+        self._clip_norm = value
         self._clipper.bound.fill_(value)
 
     @property
@@ -207,21 +217,30 @@ class TrainingEngine:
 
         model: another model of the same shape on the same device; None: the forecasting model.
         """
-        model = model or self.forecasting_model
-        model.eval()
+        forecast = self._graphed_forecast or self._forecast
+        (model or self.forecasting_model).eval()
+        placed = self._staging.place(features, is_real)
         with torch.inference_mode(), self._precision.autocast():
-            output: Tensor = model(self._objective.number(features), self._objective.flag(is_real))
-        return output.double().cpu().numpy()
+            if model is None:
+                output, self._state = forecast(*placed)
+            else:
+                output = model(*placed)
+        return output.cpu().double().numpy()
+
+    def _forecast(self, features: Tensor, is_real: Tensor) -> tuple[Tensor, Tensor]:
+        """The forecasting model's output, and its last states."""
+        model = self.forecasting_model
+        output: Tensor = model(features, is_real)
+        return output, model.state if isinstance(model, CandleTransformer) else output[:0]
 
     def next_regimes(self, now: NDArray[np.float32]) -> list[RegimeProbabilities | None]:
         """The regime that the model forecasts for the next candle, for each sample of its newest `corrections`. now:
         the mixture's probabilities at the newest candle [B, 3], zeros where they are not known. None where there is no
         finite forecast, and of a model without a regime head."""
-        model = self.forecasting_model
-        if self._regimes is None or not isinstance(model, CandleTransformer):
+        if self._regimes is None:
             return [None] * len(now)
-        logits = self._objective.number(regime_logits(now))
-        predicted = self._regimes.predict(model.state, logits).double().cpu().numpy()
+        (logits,) = self._staging.place(regime_logits(now))
+        predicted = self._regimes.predict(self._state, logits).cpu().double().numpy()
         is_given = now.any(axis=1) & np.isfinite(predicted).all(axis=1)
         return [RegimeProbabilities(*row.tolist()) if is_given[place] else None for place, row in enumerate(predicted)]
 
@@ -241,7 +260,7 @@ class TrainingEngine:
         rate = self.rate_now
         set_rate(self.optimizer, rate)
         try:
-            packed = self._run(self._objective.place(batch, reference))
+            packed = self._run(DeviceBatch(*self._staging.place(*batch.arrays, reference)))
         except BaseException:
             self._flat.clear()
             self._precision.reset()
@@ -253,7 +272,7 @@ class TrainingEngine:
         """Forward and backward without a step, to reproduce a failure. Torch's errors are raised."""
         self._train_mode()
         try:
-            self._backward(self._objective.place(batch, reference))
+            self._backward(DeviceBatch(*self._staging.place(*batch.arrays, reference)))
         finally:
             self._flat.clear()
 
@@ -264,25 +283,26 @@ class TrainingEngine:
 
     def is_finite(self) -> bool:
         """Whether every parameter, moment and average is finite."""
-        state = [value for entry in self.optimizer.state.values() for value in entry.values()]
-        averages = [] if self._average is None else list(self._average.tensors().values())
-        tensors = [*self._trained, *(value for value in state if isinstance(value, Tensor)), *averages]
-        return bool(torch.stack([torch.isfinite(tensor).all() for tensor in tensors]).all())  # a norm can overflow
+        return all_finite([*self._weights(), *self._moments().values()])
 
     def live(self) -> list[Tensor]:
         """The tensors that a step changes, themselves, not copies."""
-        moments = [value for entry in self.optimizer.state.values() for value in entry.values()]
-        averages = [] if self._average is None else self._average.live
-        return [*self._trained, *moments, *averages, *self._meter.live, *self._clipper.live]
+        return [*self._weights(), *self._moments().values(), *self._meter.live, *self._clipper.live]
 
-    @property
-    def _trained(self) -> list[Tensor]:
-        """The numbers that a step trains."""
-        return [self._flat.values, *(() if self._regimes is None else (self._regimes.weights,))]
+    def _weights(self) -> list[Tensor]:
+        """The trained weights in one tensor, their average, if any, in another, and the regime head's."""
+        averages = [] if self._average is None else self._average.live
+        return [self._flat.values, *averages, *(() if self._regimes is None else (self._regimes.weights,))]
+
+    def _moments(self) -> dict[str, Tensor]:
+        """The optimizer's state, by "optimizer.<group>.<name>"; empty before the first step."""
+        entries = (self.optimizer.state.get(parameter, {}) for parameter, _, _ in self._flat.groups)  # in any order
+        return {f"optimizer.{group}.{name}": value for group, of in enumerate(entries) for name, value in of.items()}
 
     def _forget_graph(self) -> None:
-        if self._graphed is not None:
-            self._graphed.forget()
+        for graphed in (self._graphed, self._graphed_forecast):
+            if graphed is not None:
+                graphed.forget()
 
     def _train_mode(self) -> None:
         if not self.model.training:  # `train` visits all modules
@@ -361,10 +381,14 @@ class TrainingEngine:
             parts["average"] = self._average.tensors()
         if self._regimes is not None:
             parts["regimes"] = {"weights": self._regimes.weights}
-        for index, entry in self.optimizer.state_dict()["state"].items():
-            parts[f"optimizer.{index}"] = entry
         named = {f"{part}.{name}": tensor for part, state in parts.items() for name, tensor in state.items()}
-        return {**named, "noise": self._noise.get_state()}
+        return {**named, **self._moments(), "noise": self._noise.get_state()}
+
+    def pieces(self) -> dict[str, Tensor]:
+        """The state of `tensors` with the weights, and their average, in one piece each: few tensors to copy."""
+        weights = {f"weights.{index}": tensor for index, tensor in enumerate(self._weights())}
+        clip = {"clip.recent": self._clipper.recent, "clip.seen": self._clipper.seen}
+        return {**weights, **clip, **self._moments(), "noise": self._noise.get_state()}
 
     def scalars(self) -> dict[str, Any]:
         """The rest of the state, as JSON."""
@@ -385,12 +409,22 @@ class TrainingEngine:
         Returns False if the moments were missing or not finite, and a new optimizer replaced them.
         """
         self.model.load_state_dict(part_of(tensors, "model"))
-        if self._average is not None:
-            self._average.restore(part_of(tensors, "average") or part_of(tensors, "model"))
-        if clip := part_of(tensors, "clip"):
-            self._clipper.restore(clip)
         if self._regimes is not None:
             self._regimes.weights.copy_(tensors["regimes.weights"])
+        if self._average is not None:
+            self._average.restore(part_of(tensors, "average") or part_of(tensors, "model"))
+        return self._restore_rest(tensors, scalars)
+
+    def restore_pieces(self, pieces: dict[str, Tensor], scalars: dict[str, Any]) -> bool:
+        """Take the state of `pieces` and `scalars`, as `restore` does."""
+        for index, tensor in enumerate(self._weights()):
+            tensor.copy_(pieces[f"weights.{index}"])
+        return self._restore_rest(pieces, scalars)
+
+    def _restore_rest(self, tensors: dict[str, Tensor], scalars: dict[str, Any]) -> bool:
+        """All but the weights and their average."""
+        if clip := part_of(tensors, "clip"):
+            self._clipper.restore(clip)
         if "noise" in tensors:
             done = int(scalars["schedule"]["done"])
             restore_noise(self._noise, tensors["noise"], scalars["noise_device"], self._seed, done)

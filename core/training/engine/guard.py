@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
@@ -33,13 +34,20 @@ class StepGuard:
         """Whether the step is skipped, and the factor of the clip threshold, as 0-d tensors. Runs before clipping:
         clipping by a NaN norm makes every gradient NaN."""
         loss = parts.sum()
-        is_skipped = ~(torch.isfinite(loss) & torch.isfinite(norm))  # the product of two large ones overflows
+        is_skipped = (loss * 0.0 + norm * 0.0) != 0.0  # NaN if either is not finite; their product could overflow
         factor = self._one
         if self._spike_action == "skip":
             is_skipped = is_skipped | (loss > self._limit)
         if self._spike_action == "clip":
             factor = torch.where(loss > self._limit, _SPIKE_CLIPS_TO, self._one)
         return self._replicas.agree(is_skipped), factor
+
+
+def all_finite(tensors: Iterable[Tensor]) -> bool:
+    """Whether every number is finite: one pass over each tensor, one wait. A NaN is its tensor's smallest and largest
+    number; a norm or a sum could overflow."""
+    extremes = [extreme for tensor in tensors for extreme in torch.aminmax(tensor)]
+    return bool(torch.isfinite(torch.stack(extremes)).all())
 
 
 def origin_of(loss_is_finite: bool, norm_is_finite: bool, parameters_are_finite: bool) -> NonFiniteOrigin | None:

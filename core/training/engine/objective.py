@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from core.domain.quantities import LEVELS, FloatArray
-from core.training.engine.samples import Batch
+from core.domain.quantities import LEVELS
 
 _SHARED_DIMENSIONS = 3
 
@@ -77,20 +75,8 @@ class QuantileObjective:
         """shrinkage: the penalty of a squared correction one ahead; penalty_power: of the horizon. See `parts`."""
         self._shrinkage = shrinkage
         self._penalty_power = penalty_power
-        self._device = device
         self._dtype = dtype
         self._levels = torch.tensor(LEVELS, dtype=dtype, device=device)
-
-    def place(self, batch: Batch, reference: FloatArray) -> DeviceBatch:
-        """Copy a batch to the device."""
-        return DeviceBatch(
-            self.number(batch.features),
-            self.flag(batch.is_real),
-            self.number(batch.targets),
-            self.number(batch.weights),
-            self.number(batch.regimes),
-            self.number(reference),
-        )
 
     def parts(self, corrections: Tensor, batch: DeviceBatch, total_weight: Tensor) -> Tensor:
         """[Q]: this micro-batch's share of the whole batch's loss. total_weight: the whole batch's.
@@ -105,9 +91,3 @@ class QuantileObjective:
             penalty = self._shrinkage * horizons.pow(self._penalty_power)
             losses = losses + penalty[:, None] * corrections.square().mean(dim=-1)
         return weighted_parts(losses, batch.weights, total_weight)
-
-    def number(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self._device, self._dtype, non_blocking=True)
-
-    def flag(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self._device, non_blocking=True)

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from core.training.engine.flat_parameters import FlatParameters
+from core.training.engine.guard import all_finite
 
 _BETAS = (0.9, 0.95)
-_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+_STEP = "step"
 
 
 def build_optimizer(flat: FlatParameters, learning_rate: float) -> torch.optim.AdamW:
@@ -32,9 +33,14 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
 
 
 def is_usable(moments: dict[str, Tensor], flat: FlatParameters) -> bool:
-    """Whether these are complete and finite moments for these parameters. moments: by "<group>.<name>"."""
-    wanted = {f"{index}.{name}" for index in range(len(flat.groups)) for name in _MOMENTS}
-    return set(moments) == wanted and all(bool(torch.isfinite(tensor).all()) for tensor in moments.values())
+    """Whether these are complete and finite moments for these parameters. moments: by "<group>.<name>". Of another size
+    the fused step would write beyond its memory."""
+    sizes = {
+        f"{index}.{name}": 1 if name == _STEP else parameter.numel()
+        for index, (parameter, _, _) in enumerate(flat.groups)
+        for name in (_STEP, "exp_avg", "exp_avg_sq")
+    }
+    return {name: tensor.numel() for name, tensor in moments.items()} == sizes and all_finite(moments.values())
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:

@@ -15,7 +15,7 @@ from core.training.engine.engine import TrainingEngine
 @dataclass(frozen=True, slots=True)
 class _State:
     step: int
-    tensors: dict[str, Tensor]
+    pieces: dict[str, Tensor]
     scalars: dict[str, Any]
     generator: dict[str, Any]
 
@@ -46,9 +46,9 @@ class KnownGood:
         """Restore the copy. False if it had no usable moments, so that a new optimizer started."""
         self.restores += 1
         self._generator.bit_generator.state = copy.deepcopy(self._state.generator)
-        return self._engine.restore(self._state.tensors, self._state.scalars)
+        return self._engine.restore_pieces(self._state.pieces, self._state.scalars)
 
     def _copy(self, step: int) -> _State:
-        tensors = {name: tensor.detach().clone() for name, tensor in self._engine.tensors().items()}
+        pieces = {name: tensor.detach().clone() for name, tensor in self._engine.pieces().items()}
         scalars = copy.deepcopy(self._engine.scalars())
-        return _State(step, tensors, scalars, copy.deepcopy(dict(self._generator.bit_generator.state)))
+        return _State(step, pieces, scalars, copy.deepcopy(dict(self._generator.bit_generator.state)))

@@ -1,7 +1,7 @@
 """The engine's overhead over a bare loop: alternating steps in one process, so that changes of the machine cancel out.
 
-The bare loop is the usual one: forward, backward, `clip_grad_norm_`, fused AdamW. Ours is that of the session: the
-recovery ladder around the engine with its guard, clipping and statistics, and the resulting event.
+The bare loop is the usual one, of the same loss: forward, backward, `clip_grad_norm_`, fused AdamW. Ours is that of the
+session: the recovery ladder around the engine with its guard, clipping and statistics, and the resulting event.
 """
 
 from __future__ import annotations
@@ -235,6 +235,7 @@ class _Bare:
         self._device = device
         self._levels = torch.tensor(LEVELS, dtype=torch.float32, device=device)
         self._max_norm = settings.gradients.clip_norm
+        self._shrinkage = settings.training.shrinkage
         self._optimizer = torch.optim.AdamW(
             model.parameters(), lr=settings.training.learning_rate, weight_decay=0.01, fused=True
         )
@@ -244,7 +245,10 @@ class _Bare:
         features, is_real, targets, weights = (torch.from_numpy(array).to(self._device) for array in own)
         base = torch.as_tensor(reference, dtype=torch.float32, device=self._device)
         self._optimizer.zero_grad(set_to_none=True)
-        losses: Tensor = pinball(targets, quantiles_of(base, self._model(features, is_real)), self._levels)
+        corrections = self._model(features, is_real)
+        losses: Tensor = pinball(targets, quantiles_of(base, corrections), self._levels)
+        horizons = torch.arange(1, corrections.shape[1] + 1, device=self._device)
+        losses = losses + self._shrinkage * horizons[:, None] * corrections.square().mean(dim=-1)
         loss = (losses * weights).sum() / weights.sum()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self._model.parameters(), self._max_norm)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from itertools import count
 
+import pytest
+import torch
+
 from core.domain.clock import ManualClock
 from core.settings.tree import ModelSettings, Settings, TrainingSettings
-from tests.benchmarks.training.engine import measure_training, workloads
+from core.training.engine.samples import synthetic_batch, synthetic_reference
+from core.training.hosting.opening import build_engine
+from tests.benchmarks.training.engine import _Bare, measure_training, workloads
 
 SMALL = Settings(
     model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3), training=TrainingSettings(device="cpu")
@@ -45,3 +51,13 @@ def test_no_workload_is_measured_twice() -> None:
         chosen = workloads(settings, is_cuda)
         assert len({(one.model, one.samples) for one in chosen}) == len(chosen) >= 2
         assert chosen[0].name == "default"
+
+
+def test_the_bare_loop_has_our_loss() -> None:
+    """So that the ratio is the overhead alone. After a step, since the first corrections are zero."""
+    settings, device = Settings(), torch.device("cpu")
+    ours = build_engine(settings, device, seed=0)
+    samples, reference = synthetic_batch(settings.model, 4), synthetic_reference(settings.model)
+    ours.step(samples, reference)
+    bare = _Bare(copy.deepcopy(ours.model), settings, device)
+    assert bare.step(samples, reference) == pytest.approx(ours.step(samples, reference).loss, rel=1e-5)

@@ -120,7 +120,7 @@ def test_training_does_not_modify_the_known_good_state(tmp_path: Path) -> None:
 
 def test_without_usable_moments_the_known_good_state_gets_a_new_optimizer(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    for name, tensor in bench.ladder.known_good._state.tensors.items():
+    for name, tensor in bench.ladder.known_good._state.pieces.items():
         if name.startswith("optimizer.0.exp_avg"):
             tensor.fill_(torch.nan)
     done = bench.train_spoiled()
