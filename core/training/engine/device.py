@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from core.domain.counts import counted
+from core.machine.heap import retain_freed_memory
 from core.training.engine.device_faults import DeviceError
 
 _NO_GPU = ("no CUDA device was found", "this build of torch has no CUDA")
@@ -43,7 +44,9 @@ def choose_device(requested: str) -> Device:
 
 def prepare_thread() -> None:
     """Set up the calling thread for training: one CPU thread for now, for reproducible results (see
-    `core.training.hosting.threads`); denormals flushed, so that tiny moments do not slow steps down."""
+    `core.training.hosting.threads`); denormals flushed, so that tiny moments do not slow steps down. Its process
+    retains the memory that a step frees."""
+    retain_freed_memory()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
 

@@ -19,7 +19,6 @@ from typing import NoReturn
 
 from core.domain.clock import SystemClock
 from core.domain.events import EventBatch
-from core.machine.heap import limit_free_heap
 from core.training.hosting.crash_output import FILE_NAME, StderrFile
 from core.training.hosting.host import died
 from core.training.online.trainer_spec import SessionSpec
@@ -123,7 +122,6 @@ def _left_to_the_parent() -> list[signal.Signals]:
 def _prepare_process(spec: SessionSpec) -> StderrFile:
     """Prepare the process before torch and NumPy are imported: one thread each, signals left to the parent, lower
     priority than the chart."""
-    limit_free_heap()
     for name in _THREAD_COUNTS:
         os.environ[name] = "1"
     for number in _left_to_the_parent():

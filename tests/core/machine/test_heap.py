@@ -1,15 +1,16 @@
-"""Freed memory goes back to the system although small blocks are left among it."""
+"""Whether freed memory goes back to the system, where it is set up."""
 
 from __future__ import annotations
 
 import platform
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.support import commands
+
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is told")
 
 AS_WINDOW = """
 import sys
@@ -20,20 +21,6 @@ try:
     main()
 except SystemExit:
     pass
-"""
-AS_TRAINER = """
-import sys, types
-from multiprocessing import Pipe
-from pathlib import Path
-from core.settings.tree import Settings
-from core.training.hosting.trainer_process import run_trainer
-from core.training.online.trainer_spec import SessionSpec
-from tests.support.candles import MARKET
-
-sys.modules["core.training.hosting.service"] = types.SimpleNamespace(TrainingService=None)  # no torch, which is slow
-parent, child = Pipe()
-parent.close()
-run_trainer(SessionSpec(Path(sys.argv[1]), MARKET, Settings()), child)
 """
 BURST = """
 import psutil
@@ -47,14 +34,39 @@ for _ in range(50):
     small.append(b"1" * 1000)
 most = resident().rss
 large.clear()
-print(before, most, resident().rss, file=sys.__stdout__)
+print(before >> 20, most >> 20, resident().rss >> 20, file=sys.__stdout__)
+"""
+AS_TRAINER = """
+import resource
+from core.training.engine.device import prepare_thread
+
+prepare_thread()
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+blocks = [b"1" * (8 << 20) for _ in range(8)]
+del blocks
+before = faults()
+for _ in range(10):
+    blocks = [b"1" * (8 << 20) for _ in range(8)]
+    del blocks
+print(faults() - before)
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is limited")
-@pytest.mark.parametrize("started", [AS_WINDOW, AS_TRAINER], ids=["window", "trainer"])
-def test_large_blocks_are_returned_though_small_ones_are_left(tmp_path: Path, started: str) -> None:
-    command = [sys.executable, "-c", started + BURST, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=commands.ROOT, check=True)
-    before, most, after = (int(number) >> 20 for number in done.stdout.splitlines()[-1].split())
+def printed(program: str) -> list[int]:
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=commands.ROOT, check=True
+    )
+    return [int(number) for number in done.stdout.splitlines()[-1].split()]
+
+
+def test_a_window_returns_large_blocks_though_small_ones_are_left() -> None:
+    before, most, after = printed(AS_WINDOW + BURST)
     assert most - before >= 100 and after - before < 10
+
+
+def test_a_trainer_does_not_page_in_again_what_a_step_freed() -> None:
+    (faults,) = printed(AS_TRAINER)
+    assert faults < 2_000, "each of the ten rounds would have some 16,000"
