@@ -25,9 +25,9 @@ FAULTS = (
     ),
     Fault(
         "challengers-in-what-the-model-learns-from",
-        "core/training/online/market_session.py",
-        "(outcome.learned_losses / factor * weights)",
-        "(outcome.losses / factor * weights)",
+        "core/training/online/issued_forecast.py",
+        "learned = losses[:, -1] if experts.shape[1] > len(STORED) else losses[:, 0]",
+        "learned = losses[:, 0]",
     ),
     Fault(
         "challengers-share-the-inputs",
