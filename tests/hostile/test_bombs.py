@@ -47,9 +47,17 @@ def blank_lines(path: Path) -> None:
         file.write(b"time,open,high,low,close,volume\n" + b"\n" * 3_000_000)
 
 
+def one_line(path: Path) -> None:
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"time,open,high,low,close,volume\n")
+        for _ in range(1_000):
+            file.write(b"1" * 1_000_000)
+
+
 BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "zeros in Parquet": ("a.parquet", zeros_in_parquet, "unpacks to more than 2 GiB"),
     "columns": ("a.parquet", many_columns, "5,000 columns"),
+    "a line without end": ("a.csv.gz", one_line, "a line of more than a megabyte"),
     "blank lines": ("a.csv.gz", blank_lines, "mostly blank lines"),
 }
 
