@@ -10,12 +10,15 @@ import importlib.util
 import inspect
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -29,6 +32,18 @@ _FILE_MODULE = "ghostcandle_model_"
 _SAMPLES = 3
 FAILURES = (Exception, SystemExit)
 """The exceptions of a model's code, which may also call `exit`."""
+
+
+@contextmanager
+def modes_kept() -> Iterator[None]:
+    """Leave torch's and NumPy's modes as they were, whatever a model's code does to them."""
+    takes_gradients, dtype, errors = torch.is_grad_enabled(), torch.get_default_dtype(), np.geterr()
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(takes_gradients)
+        torch.set_default_dtype(dtype)
+        np.seterr(**errors)
 
 
 class ContractError(Exception):
@@ -50,15 +65,17 @@ def find_model(name: str, file: str | None = None) -> ModelMaker:
     return _require_module_class(_installed(found), f"'{name}' of {found.value}")
 
 
+@modes_kept()
 def build_checked(make: ModelMaker, name: str, shape: ModelShape, seed: int) -> nn.Module:
     """A new model, tried on random candles. Its initial weights depend on `seed` alone. Raises ContractError."""
     try:
         model = build_with_seed(make, shape, seed)
+        is_trainable = any(parameter.requires_grad for parameter in model.parameters())
     except FAILURES as error:
         raise ContractError(
             f"{name} cannot be built from its one argument, a ModelShape: {in_short(error)}."
         ) from error
-    if not any(parameter.requires_grad for parameter in model.parameters()):
+    if not is_trainable:
         raise ContractError(f"{name} has no parameters to train.")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -118,7 +135,8 @@ def _loaded(file: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses of the file look themselves up there
     try:
-        spec.loader.exec_module(module)
+        with modes_kept():
+            spec.loader.exec_module(module)
     except FAILURES as error:
         del sys.modules[spec.name]
         found = f" Only modules that are installed in {sys.prefix} are found, none beside the file."

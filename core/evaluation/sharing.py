@@ -23,6 +23,7 @@ from core.forecast.ghosts import ghosts
 from core.market.shown_names import shown_symbol
 from core.settings.tree import Settings, from_dict
 from core.storage.candles import CandleStore
+from core.storage.errors import StorageError
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore
 
@@ -67,7 +68,10 @@ class SharedRun:
 def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str]) -> SharedRun:
     """trade_cost: the paper score's, as a share of a trade's value. private: texts that no page may show, such as the
     data folder's path. Raises StorageError."""
-    settings = from_dict(json.loads(run.settings_json))[0]
+    try:
+        settings = from_dict(json.loads(run.settings_json))[0]
+    except ValueError as error:
+        raise StorageError(f"The settings of run {run.run_id} are damaged in the database ({error}).") from error
     # Where a challenger's file lies, and what its command is given, say more than a stranger should know.
     names = names_of(settings.model.challengers)
     settings = replace(settings, model=replace(settings.model, challengers=names))

@@ -110,7 +110,7 @@ class DataFolder:
 
 
 def _prove_writable(folder: Path) -> None:
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".writable-") as file:
+    with tempfile.TemporaryFile(dir=folder) as file:  # without a name, where the disk can: a kill leaves nothing
         file.write(b"written")
         file.flush()
         os.fsync(file.fileno())

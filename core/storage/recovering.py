@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from core.domain.candle import Market
 
-_WEIGHTS = "*.safetensors"
+_WEIGHTS, _COPY = "*.safetensors", ".restoring.tmp"
 _SMALL_BYTES, _PIECE_BYTES = 32 << 20, 4 << 20
 
 
@@ -64,6 +64,9 @@ def open_or_recover(
     use must not be moved, and reading it directly releases this process's locks on it.
     Raises StorageError, with the damaged file in its place, if the disk refuses.
     """
+    for left in folder.root.glob(f"*{_COPY}*"):  # of a restore that was killed: as large as the database
+        with suppress(OSError):
+            left.unlink()
     try:
         _refuse_missing(folder)
         if watch is not None:
@@ -230,7 +233,7 @@ def _fault(backup: Backup) -> str | None:
 
 def _copied(folder: DataFolder, backup: Backup) -> Path:
     """A durable copy of the backup next to the database. Raises StorageError."""
-    copy = folder.root / ".restoring.tmp"
+    copy = folder.root / _COPY
     try:
         copy_durably(backup.database, copy)
         if sha256_of(copy) != backup.record.sha256:

@@ -17,6 +17,7 @@ from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.auto import BuiltFeed, build_feed, market_of, open_as_set
 from core.market.feeds.base import Feed, FeedError, FeedState, FeedStatus
 from core.market.feeds.many import play_together
+from core.market.feeds.replay import ReplayFeed
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -70,9 +71,7 @@ def run_headless(context: Context, stopped: str | None = None, *, evaluated: str
             _log.warning("%s %s", incident.what_happened, incident.what_was_done)
         is_shown = not context.as_json
         with TerminalProgress(is_shown, context.lines, evaluated=evaluated) as progress:
-            summary = asyncio.run(_run(context, progress, stopped, incidents))
-        summary.get("pooled", summary)["notices"] = [incident.what_happened for incident in incidents]
-        return summary
+            return asyncio.run(_run(context, progress, stopped, incidents))
 
 
 def _unclean_end(left: FolderOwner) -> Incident:
@@ -112,7 +111,10 @@ async def _run(
             raise UserError(next(iter(run.feed_failures.values())))
         if stopped is not None and run.is_stopped:
             raise UserError(stopped, INTERRUPTED)
-        return _summary(context, spec, progress, clock.monotonic_s() - started_s)
+        summary = _summary(context, spec, progress, clock.monotonic_s() - started_s)
+        skipped = [feed.skipped for feed in feeds.values() if isinstance(feed, ReplayFeed) and feed.skipped]
+        summary.get("pooled", summary)["notices"] = [*(incident.what_happened for incident in incidents), *skipped]
+        return summary
 
 
 async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> dict[Market, Feed]:

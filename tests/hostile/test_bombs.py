@@ -42,14 +42,28 @@ def many_columns(path: Path) -> None:
     pq.write_table(pa.table({f"column {number}": [1.0] for number in range(5_000)}), path)
 
 
+def equal_rows(path: Path) -> None:
+    columns = [pa.array(np.full(4_000_000, 1_704_067_200_000)), *[pa.array(np.ones(4_000_000))] * 5]
+    feather.write_feather(pa.table(columns, names=list(NAMES)), str(path), compression="zstd")
+
+
 def blank_lines(path: Path) -> None:
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b"time,open,high,low,close,volume\n" + b"\n" * 3_000_000)
 
 
+def one_line(path: Path) -> None:
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"time,open,high,low,close,volume\n")
+        for _ in range(1_000):
+            file.write(b"1" * 1_000_000)
+
+
 BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "zeros in Parquet": ("a.parquet", zeros_in_parquet, "unpacks to more than 2 GiB"),
     "columns": ("a.parquet", many_columns, "5,000 columns"),
+    "equal rows": ("a.feather", equal_rows, "repeats its times"),
+    "a line without end": ("a.csv.gz", one_line, "a line of more than a megabyte"),
     "blank lines": ("a.csv.gz", blank_lines, "mostly blank lines"),
 }
 

@@ -13,6 +13,7 @@ from core.evaluation.paper import TRADE_COST
 from core.evaluation.report.page import shared_page
 from core.evaluation.sharing import read_shared
 from core.storage.database import open_database
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.record_writer import TrainingRecord
 from core.storage.runs import RunStore
@@ -46,3 +47,13 @@ def test_names_from_outside_are_text(tmp_path: Path) -> None:
         db.close()
     tree = require_self_contained(text.replace("http:", ""))
     assert tree.text.count(SHOWN.replace("http:", "")) >= 5 and "\x1b" not in text and "\u202e" not in text
+
+
+def test_damaged_settings_are_reported_in_a_sentence(tmp_path: Path) -> None:
+    DataFolder(tmp_path).ensure()
+    with open_database(DataFolder(tmp_path).database) as db:
+        runs, market = RunStore(db), Market("binance", "BTC/USDT", Interval.parse("1m"))
+        figures = {"created_at_ms": 1, "seed": 0, "is_seeded": True, "device": "CPU", "parameters": 1}
+        run = runs.create(market, "hostile", settings_json='{"model": ', **figures)
+        with pytest.raises(StorageError, match=f"settings of run {run.run_id} are damaged"):
+            read_shared(db, run, TRADE_COST, ())

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -234,6 +235,18 @@ def test_a_file_is_read_again_where_its_size_and_time_are_those_of_its_former_te
     os.utime(file, ns=(at_ns, at_ns))
     assert vars(find_model("Own", file))["size"] == 4
     assert list(tmp_path.iterdir()) == [Path(file)], "no bytecode beside it"
+
+
+@pytest.mark.hostile
+def test_a_file_cannot_change_the_modes_of_torch_and_numpy(tmp_path: Path) -> None:
+    changes = "torch.set_default_dtype(torch.float64); torch.set_grad_enabled(False); numpy.seterr(all='raise')"
+    head = f"import numpy, torch\n{changes}\nclass Own(torch.nn.Module):\n"
+    file = written(tmp_path, f"{head}    def __init__(self, shape):\n        {changes}\n")
+    before = np.geterr()
+    make = find_model("Own", file)
+    with pytest.raises(ContractError):
+        build_checked(make, "own", SHAPE, 1)
+    assert torch.is_grad_enabled() and torch.get_default_dtype() is torch.float32 and np.geterr() == before
 
 
 def test_a_class_of_a_file_is_found(tmp_path: Path) -> None:

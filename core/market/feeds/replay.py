@@ -54,6 +54,8 @@ class ReplayFeed(TaskFeed):
         super().__init__(Market(FILE_VENUE, name, file.interval), clock)
         self.candles = file.candles[:limit]
         self._rejections = rejections_text(file.rejected)
+        self.skipped = f"{name}: rows of the file were skipped{self._rejections}." if self._rejections else ""
+        """A sentence about rows that were left out; empty without any."""
         self._assumption = " UTC is assumed, as the file names no time zone." if file.is_zone_assumed else ""
         self._shown = shown_symbol(FILE_VENUE, name)
         self.pace = None if speed == 0.0 else ReplayPace(speed, [self.candles])
@@ -90,8 +92,8 @@ class ReplayFeed(TaskFeed):
 
     async def _emit_at_once(self, candles: Sequence[Candle], done: int) -> None:
         if candles:
-            if self._rejections:
-                _log.warning("%s: rows of the file were skipped%s", self.market.symbol, self._rejections)
+            if self.skipped:
+                _log.warning("%s", self.skipped)
             if self._assumption:
                 _log.warning("%s:%s", self.market.symbol, self._assumption)
             self.emit_status(FeedState.CATCHING_UP, f"Reading {self._shown}{self._rejections}.{self._assumption}")

@@ -25,6 +25,7 @@ LARGEST_BYTES = 2 * 1024**3
 """The largest file, packed and unpacked."""
 MOST_ROWS = 50_000_000
 """The most rows of a file: a year and a half of candles of one second."""
+_LONGEST_LINE = 1_000_000
 _GZIP, _ZIP, _ZSTD = b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
 _TABLES = re.compile(r"(?i)\.(csv|tsv|json|jsonl|ndjson)$")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
@@ -146,6 +147,18 @@ def opened(path: Path, on_file: Callable[[IO[bytes]], None] = lambda file: None)
         raise _unreadable(path, error) from error
 
 
+@contextmanager
+def opened_text(
+    path: Path, encoding: str, errors: str = "strict", on_file: Callable[[IO[bytes]], None] = lambda file: None
+) -> Iterator[io.TextIOWrapper]:
+    """The table's text with its line ends, as `opened`. Raises CandleFileError also at a line of more than a megabyte,
+    for which memory would be needed as a whole."""
+    with opened(path, on_file) as data:
+        lines = cast(IO[bytes], io.BufferedReader(_OfLines(path, data), 1 << 20))
+        with io.TextIOWrapper(lines, encoding, errors=errors, newline="") as text:
+            yield text
+
+
 def _only_member(path: Path, archive: zipfile.ZipFile) -> str:
     """The only file, or the only table besides descriptions of it."""
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
@@ -175,6 +188,27 @@ class _Limited(io.RawIOBase):
         self._left -= len(data)
         if self._left < 0:
             raise CandleFileError(f"{self._path.name} unpacks to more than 2 GiB; split it.")
+        view[: len(data)] = data
+        return len(data)
+
+
+class _OfLines(io.RawIOBase):
+    """Limits the length of a line."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        super().__init__()
+        self._path, self._file, self._length = path, file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer)  # type: ignore[arg-type]  # as above
+        data = self._file.read(len(view))
+        newest = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        self._length = len(data) - newest - 1 + (self._length if newest < 0 else 0)
+        if self._length > _LONGEST_LINE:
+            raise CandleFileError(f"{self._path.name} is not a table: it has a line of more than a megabyte.")
         view[: len(data)] = data
         return len(data)
 

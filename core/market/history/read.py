@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 
 _MOST_CONTRADICTING = 0.25
 """Share of the rows. With more, the times are rounded, or the rows are of several markets."""
+_MOST_OF_A_TIME, _FEWEST_TO_REPEAT = 100, 10_000
+"""How often each time may be in a chunk of so many rows: equal rows take no space in a packed file."""
 
 
 def read_candle_table(
@@ -154,6 +156,8 @@ class _Reader:
         if self.aggregator is not None:
             self._add_trades(chunk, self.aggregator, times, numbers, is_good)
             return
+        if times.size >= _FEWEST_TO_REPEAT and times.size > _MOST_OF_A_TIME * np.unique(times).size:
+            raise CandleFileError(f"{self.path.name} repeats its times hundreds of times, so it has no candles.")
         is_good = self._without_faults(chunk, numbers, is_good)
         self.times.append(times[is_good])
         kept = offsets[is_good]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from core.domain.plain_text import plain
 from core.market.history.errors import CandleFileError
-from core.market.history.open_file import empty, opened
+from core.market.history.open_file import empty, opened, opened_text
 
 BLANKS = r"\s+"
 _HEAD_BYTES = 65_536
@@ -201,7 +200,7 @@ def _decimal_sign(path: Path, form: TextForm, rows: Sequence[Sequence[str]]) -> 
     sign, unclear = _proven(path, form, rows)
     if sign is not None or not unclear:
         return sign or "."
-    with opened(path) as data, io.TextIOWrapper(data, form.encoding, errors="replace", newline="") as text:
+    with opened_text(path, form.encoding, "replace") as text:
         sign, unclear = _proven(path, form, _cells(text, form.delimiter))
     if sign is not None:
         return sign

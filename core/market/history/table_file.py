@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from core.domain.plain_text import plain
 from core.market.history.errors import CandleFileError
 from core.market.history.json_rows import is_json, json_frames
-from core.market.history.open_file import MOST_ROWS, empty, opened, require_readable, table_name
+from core.market.history.open_file import MOST_ROWS, empty, opened_text, require_readable, table_name
 from core.market.history.sniff_text import TextForm, text_form_of, without_blanks
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class TableFile:
         """A row as the file has it, with its place."""
         if self._form is None:
             return self.place(row)
-        with opened(self.path) as data, io.TextIOWrapper(data, self._form.encoding, errors="replace") as text:
+        with opened_text(self.path, self._form.encoding, "replace") as text:
             line = next(islice(text, row + self._form.skipped, None), "")
         return f"{self.place(row)}: {plain(line.strip(), _LONGEST_EXAMPLE)}"
 
@@ -124,7 +124,7 @@ class TableFile:
 
         name = self.path.name
         try:
-            with opened(self.path, self._set_file) as data, io.TextIOWrapper(data, form.encoding, newline="") as text:
+            with opened_text(self.path, form.encoding, on_file=self._set_file) as text:
                 yield from self._parsed(text, form)
         except UnicodeDecodeError as error:
             raise CandleFileError(

@@ -1,7 +1,8 @@
 """Crash output of the trainer's process: its stderr in a file, with the stack of the crash.
 
 The C library writes "double free or corruption" to file descriptor 2 and aborts; Python's faulthandler writes the
-stack there. Both go to one file in the data folder, so that they are kept without a console too.
+stack there. Both go to one file in the data folder, so that they are kept without a console too. So does what C code
+of a model writes to descriptor 1, where the parent's JSON goes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from pathlib import Path
 
 FILE_NAME = "trainer-stderr.log"
-_STDERR = 2
+_STDOUT, _STDERR = 1, 2
 _LARGEST_BYTES = 1_000_000
 _KEPT_BYTES = 64_000
 _READ_BYTES = 32_000
@@ -25,14 +26,14 @@ _LINE_LENGTH = 200
 
 
 class StderrFile:
-    """The child's side: redirects its stderr to the file."""
+    """The child's side: redirects its stdout and stderr to the file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._is_captured = False
 
     def capture(self) -> None:
-        """Redirect descriptor 2 of this process. If the folder cannot be written, only the file is missing."""
+        """Redirect descriptors 1 and 2 of this process. If the folder cannot be written, only the file is missing."""
         os.environ["LIBC_FATAL_STDERR_"] = "1"  # glibc before 2.34 writes to the terminal otherwise
         try:
             self._redirect()
@@ -56,8 +57,10 @@ class StderrFile:
     def _redirect(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        if descriptor != _STDERR:
-            os.dup2(descriptor, _STDERR)
+        for target in (_STDOUT, _STDERR):
+            if descriptor != target:
+                os.dup2(descriptor, target)
+        if descriptor not in (_STDOUT, _STDERR):
             os.close(descriptor)
 
 

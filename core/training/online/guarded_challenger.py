@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -30,7 +31,7 @@ from core.training.recovery.failure import Failure, failure_of, survivable_failu
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.quarantine import non_finite_parts
 from core.training.recovery.step_watches import RollbackBudget
-from models.contract import FAILURES
+from models.contract import FAILURES, modes_kept
 
 _FAILURES_BEFORE_RESTORE = 3
 _QUIET = 100
@@ -173,11 +174,16 @@ class GuardedChallenger:
             return None
         started_s = self._clock.monotonic_s()
         try:
-            done = work()
+            with modes_kept():
+                done = work()
         except UnusableError as error:
             self._is_unusable = True
             self._suspend(failure_of(error))
             return None
+        except KeyboardInterrupt as error:
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                raise  # it may be the user's
+            failure = failure_of(error)
         except FAILURES as error:
             failure = survivable_failure(error)
         else:

@@ -291,6 +291,15 @@ def test_a_lost_database_is_restored_despite_leftover_files(folder: DataFolder) 
     assert [path.name[-4:] for path in folder.quarantine.iterdir()] == ["-wal"]
 
 
+@pytest.mark.hostile
+def test_copies_of_a_restore_that_was_killed_are_removed_by_the_next_start(folder: DataFolder) -> None:
+    fill(folder, 0, 5)
+    for name in (".restoring.tmp", "..restoring.tmp-4x7k.tmp"):
+        (folder.root / name).write_bytes(b"a copy")
+    open_or_recover(folder).db.close()
+    assert not list(folder.root.glob("*restoring*")) and count(folder) == 5
+
+
 def test_the_quarantine_may_be_on_another_disk(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.rename
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,17 @@ def test_a_folder_below_a_file_is_refused_with_an_explanation(tmp_path: Path) ->
 def test_an_unwritable_folder_is_refused() -> None:
     with pytest.raises(StorageError, match="cannot be written"):
         DataFolder(Path("/proc/self/ghostcandle")).ensure()
+
+
+@pytest.mark.hostile
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files without a name")
+def test_a_kill_during_the_check_leaves_no_file(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Path] = []
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: seen.extend(path for path in folder.root.rglob("*") if path.is_file())
+    )
+    folder.ensure()
+    assert seen == []
 
 
 def test_a_checkpoint_file_is_named_relative_to_the_root(folder: DataFolder) -> None:

@@ -48,6 +48,16 @@ def test_several_files_are_learned_by_one_model_in_any_order_and_continued(tmp_p
     assert again["pooled"]["forecasts_sha256"] == digest
 
 
+@pytest.mark.hostile
+def test_rows_that_were_left_out_are_among_the_notices(tmp_path: Path, files: list[str]) -> None:
+    rows = Path(files[0]).read_text().splitlines(keepends=True)
+    time, *_ = rows[9].split(",")
+    Path(files[0]).write_text("".join([*rows[:9], f"{time},1,-1,1,1,1\n", *rows[10:]]))
+    found = commands.invoke_json(*headless(tmp_path / "data", "--file", files[0], "--candles", "20"))
+    (notice,) = found["notices"]
+    assert "alpha" in notice and "1" in notice and "skipped" in notice
+
+
 def test_a_market_that_was_switched_off_in_the_window_is_learned_again(tmp_path: Path) -> None:
     simulated = ("--feed", "simulate", "--symbol", "SIM-7", "--symbol", "SIM-3", "--interval", "1m")
     commands.invoke_json(*headless(tmp_path / "data", *simulated, "--candles", "40"))

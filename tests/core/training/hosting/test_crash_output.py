@@ -25,10 +25,14 @@ def test_descriptor_output_and_crash_stack_are_read_back(tmp_path: Path) -> None
     file = tmp_path / "logs" / "words"
     words = StderrTail(file)
     words.mark()
-    done = in_child(file, "import os\nos.write(2, b'from the C library\\n')\ndef here(): os.abort()\nhere()\n")
-    assert done.stderr == "" and done.returncode == -6
+    done = in_child(
+        file,
+        "import os\nos.write(2, b'from the C library\\n'); os.write(1, b'no JSON\\n')\n"
+        "def here(): os.abort()\nhere()\n",
+    )
+    assert (done.stdout, done.stderr) == ("", "") and done.returncode == -6
     tail = words.read()
-    assert "from the C library" in tail and "Aborted" in tail and "in here" in tail
+    assert "from the C library" in tail and "no JSON" in tail and "Aborted" in tail and "in here" in tail
 
 
 def test_only_output_since_the_mark_is_reported(tmp_path: Path) -> None:

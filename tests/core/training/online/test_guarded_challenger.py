@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -150,11 +151,34 @@ def test_nonsense_is_no_forecast_and_is_reported(answer: object, sentence: str) 
     assert re.search(f"own could not forecast: .*{sentence}", draft.happened)
 
 
-def test_exit_is_a_failure_as_any_other() -> None:
+@pytest.mark.hostile
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=["exit", "interrupt"])
+def test_exit_is_a_failure_as_any_other(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.SIG_IGN)  # as in the trainer's process
     rig = Rig()
-    rig.own.error = SystemExit(3)
+    rig.own.error = error
     assert rig.candles(3) == [None] * 3
     assert rig.kinds == [FAILED, SET_BACK]
+
+
+def test_ctrl_c_still_ends_a_command() -> None:
+    rig = Rig()
+    rig.own.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        rig.candle()
+
+
+@pytest.mark.hostile
+def test_it_cannot_change_the_modes_of_torch_and_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def learn(*_: object) -> None:
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        np.seterr(all="raise")
+
+    rig, before = Rig(), np.geterr()
+    monkeypatch.setattr(rig.own, "learn", learn)
+    rig.candle()
+    assert torch.is_grad_enabled() and torch.get_default_dtype() is torch.float32 and np.geterr() == before
 
 
 def test_it_cannot_change_what_others_read() -> None:
