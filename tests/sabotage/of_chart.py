@@ -26,8 +26,8 @@ FAULTS = (
     Fault(
         "kept-items-left-out-of-an-export",
         "desktop/chart/stage.py",
-        "            self._paint(painter, frame)\n            return\n        key",
-        "            return\n        key",
+        "            self._paint(painter, frame)\n            return\n",
+        "            return\n",
     ),
     Fault(
         "panned-pane-without-its-new-candles",

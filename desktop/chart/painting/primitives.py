@@ -31,8 +31,9 @@ _PIXELS_A_ROW = 8
 
 
 class Memory:
-    """Memory that Qt reads as an array of its own objects. It stays where it is: of list items and others that C++ has
-    deleted PySide keeps the wrapper, and returns it for whatever lies at their address now."""
+    """Memory that Qt reads as an array of `kind`, at one address for as long as possible. PySide may still have a
+    wrapper of an object that C++ has deleted, such as a list's item, and then returns it for an array at that
+    address."""
 
     def __init__(self, kind: type, dtype: type) -> None:
         self._kind = kind

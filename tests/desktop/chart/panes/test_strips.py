@@ -1,4 +1,4 @@
-"""A pan moves what was painted of the panes below the prices."""
+"""A pan moves the painted panes below the prices."""
 
 from __future__ import annotations
 
