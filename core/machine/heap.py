@@ -21,7 +21,7 @@ def return_freed_memory() -> None:
 
 def retain_freed_memory() -> None:
     """Have freed memory retained. For training, of which each step takes the same blocks again: the system would clear
-    and map each page anew, which took 5 to 11 % of the time."""
+    and map each page again, which cost 5 to 11 % of the time."""
     _limit(block_bytes=32 * _MB, end_bytes=256 * _MB)  # glibc allows no larger blocks
 
 

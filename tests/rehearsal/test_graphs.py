@@ -164,6 +164,7 @@ def test_the_counts_in_the_documentation_are_those_of_the_default_model(gpu: Pre
     assert gpu.calls[-1] == "replay of 181 nodes"
     forecasts = [counted(lambda: ours.corrections(samples.features[:1], samples.is_real[:1])) for _ in range(5)]
     assert forecasts[0] == (30, 1, 1) and forecasts[4] == (1, 1, 1)
+    assert counted(lambda: ours.next_regimes(np.full((1, 3), 1 / 3, dtype=np.float32))) == (2, 1, 1)
     assert counted(lambda: known_good.remember(5)) == (24, 1, 0)
 
 

@@ -152,8 +152,8 @@ FAULTS = (
     Fault(
         "batch-with-nan-in-the-reference",
         "core/training/recovery/quarantine.py",
-        '        "reference": reference,\n    }\n    return',
-        "    }\n    return",
+        '        "reference": reference,\n    }\n    with',
+        "    }\n    with",
     ),
     Fault(
         "small-gradients-made-large",

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import commands
 
-pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is told")
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these limits")
 
 AS_WINDOW = """
 import sys
