@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from core.domain.candle import Market
-from core.evaluation.report import figures
+from core.evaluation.report import figures, paper_figures
 from core.evaluation.report.figures import NOT_ENOUGH, judged
 from core.market.shown_names import shown_market
 
@@ -172,8 +172,8 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         console.print()
     console.print(text_table(None, figures.of_the_close(summary)))
     console.print()
-    console.print(Text(f"Paper score. {figures.paper_headline(summary)}"))
-    if rows := figures.paper(summary):
+    console.print(Text(f"Paper score. {paper_figures.headline(summary)}"))
+    if rows := paper_figures.rows(summary):
         console.print(text_table(None, rows))
     console.print()
     console.print(

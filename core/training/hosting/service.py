@@ -102,7 +102,8 @@ class TrainingService:
         self._state_in_status: TrainerState | None = None
         self._is_catching_up = self._is_stopped = False
         self._status_at_s: float | None = None
-        self._owes_status = False
+        self.owes_status = False
+        """Whether the newest close is not in the newest status: of closes in quick succession not each has its own."""
         self._step_rate = StepRate(clock)
         self._restores_seen = 0
         self._opening_incidents: list[TrainerEvent] = []
@@ -173,14 +174,9 @@ class TrainingService:
         self._deferred_incidents.extend(incidents)
         return has_more
 
-    @property
-    def owes_status(self) -> bool:
-        """Whether the newest close is not in the newest status: of closes in quick succession not each has its own."""
-        return self._owes_status
-
     def late_status(self) -> EventBatch | None:
         """The status that is owed, once the last one is old enough, for a trainer that has nothing else to do."""
-        if not self._owes_status or not self._is_status_old():
+        if not self.owes_status or not self._is_status_old():
             return None
         self._markets.forget()
         return EventBatch((self.status(),), is_whole=False)
@@ -217,7 +213,7 @@ class TrainingService:
         session = self._session
         self._status_at_s, self._state_in_status = self._clock.monotonic_s(), self._state
         markets = self._markets.statuses()
-        self._owes_status = self._markets.are_older
+        self.owes_status = self._markets.are_older
         return TrainerStatus(
             run_id=self._run.run_id,
             state=self._state,
@@ -290,7 +286,7 @@ class TrainingService:
         if self._is_status_due(mode):
             events.append(self.status())
         else:
-            self._owes_status = True
+            self.owes_status = True
         return tuple(events)
 
     @contextmanager

@@ -12,7 +12,7 @@ import pytest
 
 from core.domain.quantities import LEVELS
 from core.evaluation.details import Timeline, evaluate_run, timeline_of
-from core.evaluation.report import charts, figures, svg
+from core.evaluation.report import charts, figures, paper_figures, svg
 from core.evaluation.report.page import page
 from core.forecast.experts import EXPERTS, MODEL
 from core.storage.runs import RunStore
@@ -176,9 +176,9 @@ def test_the_paper_score_leads_with_a_cost(run: Recorded, found: dict[str, Any],
     of = {"n": 4_000, "break_even_bp": 0.8, "break_even_bp_ci95": [0.2, 1.4], "cost_bp": 5.0, "net_bp": -0.4}
     of |= {"net_bp_ci95": [-0.9, 0.1], "trades_per_candle": 0.4, "time_in_market": 0.5, "drawdown_bp": 120.0}
     summary = {**run.summary, "paper": {**run.summary["paper"], **of, **found}}
-    assert figures.paper_headline(summary).startswith(headline) and len(figures.paper(summary)) == rows
+    assert paper_figures.headline(summary).startswith(headline) and len(paper_figures.rows(summary)) == rows
     seen = Tree(page(summary, run.timeline)).text
-    assert figures.paper_headline(summary) in seen and "No order was placed." in seen
+    assert paper_figures.headline(summary) in seen and "No order was placed." in seen
     if rows == 3:
         assert "not proven to differ from 0" in seen and "120 bp" in seen
 
