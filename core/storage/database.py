@@ -87,6 +87,9 @@ def open_database(
         if readonly and isinstance(known, CorruptDatabaseError):
             known = CorruptDatabaseError(f"{known} {START_AGAIN}")
         raise known from error
+    except (UnicodeDecodeError, OverflowError) as error:
+        advice = f" {START_AGAIN}" if readonly else ""
+        raise CorruptDatabaseError(f"The database {path} is damaged ({error}).{advice}") from error
     except CorruptDatabaseError as damage:
         if not readonly:
             raise
@@ -122,6 +125,8 @@ def translated(db: Database) -> Iterator[None]:
         if isinstance(known, CorruptDatabaseError):
             known = CorruptDatabaseError(f"{known} {START_AGAIN}")
         raise known from error
+    except UnicodeDecodeError as error:  # in SQLite's message about a damaged text
+        raise CorruptDatabaseError(f"The database is damaged ({error}). {START_AGAIN}") from error
 
 
 def select(db: Database, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
