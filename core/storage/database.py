@@ -80,16 +80,13 @@ def open_database(
         except BaseException:
             connection.close()
             raise
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         known = explain(error, path)
         if known is None:
             raise
         if readonly and isinstance(known, CorruptDatabaseError):
             known = CorruptDatabaseError(f"{known} {START_AGAIN}")
         raise known from error
-    except (UnicodeDecodeError, OverflowError) as error:
-        advice = f" {START_AGAIN}" if readonly else ""
-        raise CorruptDatabaseError(f"The database {path} is damaged ({error}).{advice}") from error
     except CorruptDatabaseError as damage:
         if not readonly:
             raise
@@ -118,15 +115,13 @@ def translated(db: Database) -> Iterator[None]:
     """Turn SQLite's errors caused by the environment (lock, disk, damage) into StorageError."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         known = explain(error, Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2])))
         if known is None:
             raise
         if isinstance(known, CorruptDatabaseError):
             known = CorruptDatabaseError(f"{known} {START_AGAIN}")
         raise known from error
-    except UnicodeDecodeError as error:  # in SQLite's message about a damaged text
-        raise CorruptDatabaseError(f"The database is damaged ({error}). {START_AGAIN}") from error
 
 
 def select(db: Database, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:

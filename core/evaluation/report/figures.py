@@ -76,8 +76,7 @@ def measured(value: float | None, ci95: list[float] | None, n: int, digits: int 
 
 
 def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
-    """The conclusion from the interval of a difference: significant on one side of 0, on enough candles, or not
-    proven."""
+    """The conclusion from the interval of a difference: on one side of 0 on enough candles, or not proven."""
     if ci95 is None:
         return missing(n)
     if ci95[0] <= 0.0 <= ci95[1]:
