@@ -20,7 +20,7 @@ from core.files.private import make_private
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.lean_sqlite_utils import import_sqlite_utils
 from core.storage.schema import Origin, create_tables, origin_of
-from core.storage.soundness import UNREADABLE, pages_of
+from core.storage.soundness import UNREADABLE, names_of, pages_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -80,7 +80,7 @@ def open_database(
         except BaseException:
             connection.close()
             raise
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         known = explain(error, path)
         if known is None:
             raise
@@ -115,7 +115,7 @@ def translated(db: Database) -> Iterator[None]:
     """Turn SQLite's errors caused by the environment (lock, disk, damage) into StorageError."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         known = explain(error, Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2])))
         if known is None:
             raise
@@ -191,6 +191,7 @@ def _check(
         if fault is not None and " index " in fault and not readonly and pages_of(db.conn, is_thorough=False) is None:
             _log.warning("An index of the database was damaged (%s); all are made again.", fault)
             db.conn.execute("REINDEX")
+            _restore_run_ids(db.conn)
             fault = pages_of(db.conn, is_thorough=True)
     except UNREADABLE as error:
         if (known := explain(error, path)) is not None:
@@ -200,6 +201,20 @@ def _check(
         raise CorruptDatabaseError(f"The database {path} is damaged ({fault}).")
 
 
+def _restore_run_ids(connection: sqlite3.Connection) -> None:
+    """Restore ids of runs with one changed letter, as their checkpoints have them."""
+    ids = [str(run_id) for (run_id,) in connection.execute("SELECT run_id FROM runs")]
+    for (lost,) in connection.execute("SELECT DISTINCT run_id FROM checkpoints").fetchall():
+        near = [each for each in ids if differs_by_a_letter(each, str(lost))]
+        if lost not in ids and len(near) == 1:
+            connection.execute("UPDATE runs SET run_id = ? WHERE run_id = ?", (lost, near[0]))
+
+
+def differs_by_a_letter(one: str, other: str) -> bool:
+    """Whether a changed bit may be all that tells two random texts of at least 16 letters apart."""
+    return 16 <= len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
+
+
 def _pages_of(connection: sqlite3.Connection, is_thorough: bool, is_cancelled: Callable[[], bool] | None) -> str | None:
     """The result of `soundness.pages_of`; None also if the check was cancelled."""
     if is_cancelled is not None:
@@ -207,7 +222,7 @@ def _pages_of(connection: sqlite3.Connection, is_thorough: bool, is_cancelled: C
             return None
         connection.set_progress_handler(lambda: int(is_cancelled()), _STEPS_BETWEEN_LOOKS)
     try:
-        return pages_of(connection, is_thorough)
+        return pages_of(connection, is_thorough) or (None if is_thorough else names_of(connection))
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
             raise

@@ -27,11 +27,9 @@ class PassingError(StorageError):
 
 def explain(error: Exception, path: Path) -> StorageError | None:
     """The StorageError for an error caused by the environment, or None for one caused by a bug."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
-        return None
-    primary = code & 0xFF  # the higher bits are the extended code
-    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    primary = getattr(error, "sqlite_errorcode", -1) & 0xFF  # the higher bits are the extended code
+    is_undecodable = isinstance(error, UnicodeDecodeError)  # SQLite's message quotes a damaged name
+    if is_undecodable or primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return CorruptDatabaseError(f"The database {path} is damaged ({error}).")
     if primary not in _SENTENCES:
         return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.domain.candle import Market
 from core.domain.dates import utc_text
-from core.storage.database import select, write
+from core.storage.database import differs_by_a_letter, select, write
 from core.storage.errors import StorageError
 from core.storage.markets import add_market, find_market, market_of
 from core.storage.records import ChallengerFigures
@@ -75,12 +75,14 @@ class RunStore:
         self._db = db
 
     def find(self, market: Market, fingerprint: str, others: Sequence[Market] = ()) -> Run | None:
-        """The newest run that these settings can continue: the head of a model with any of these markets."""
+        """The newest run that these settings can continue: the head of a model with any of these markets. One letter of
+        a stored fingerprint may be damaged: it is a digest, so no other settings have it."""
         ids = [find_market(self._db, each) for each in (market, *others)]
         heads = f"SELECT COALESCE(head, sequence) FROM runs WHERE market_id IN ({', '.join('?' * len(ids))})"
-        sql = f"{_SELECT} WHERE sequence IN ({heads}) AND fingerprint = ? ORDER BY sequence DESC LIMIT 1"
-        rows = select(self._db, sql, (*ids, fingerprint))
-        return _run(rows[0]) if rows else None
+        rows = select(self._db, f"{_SELECT} WHERE sequence IN ({heads}) ORDER BY sequence DESC", ids)
+        runs = [_run(row) for row in rows]
+        exact = [run for run in runs if run.fingerprint == fingerprint]
+        return next(iter(exact or [run for run in runs if differs_by_a_letter(run.fingerprint, fingerprint)]), None)
 
     def last_trained(self, market: Market | None = None) -> Run | None:
         """The newest run with a trainer, of a market or of all; imported runs have none."""

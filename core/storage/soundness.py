@@ -42,6 +42,16 @@ def pages_of(connection: sqlite3.Connection, is_thorough: bool) -> str | None:
     return None if findings == ["ok"] else findings[0] if findings else "it cannot be read"
 
 
+def names_of(connection: sqlite3.Connection) -> str | None:
+    """The fault in the tables of markets and runs, by whose names everything else is found; None if there is none.
+
+    Their indexes are checked too, which a check of the pages does not do. Both are small. Raises one of UNREADABLE.
+    """
+    known = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('markets', 'runs')")
+    checks = [connection.execute(f"PRAGMA integrity_check({name})").fetchone() for (name,) in known.fetchall()]
+    return next((str(finding) for (finding,) in checks if finding != "ok"), None)
+
+
 def tables_of(connection: sqlite3.Connection) -> str | None:
     """The first table, index or trigger that is missing in a database, or is another one; None if all are there.
 

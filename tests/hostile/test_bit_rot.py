@@ -31,7 +31,7 @@ from core.storage.soundness import UNREADABLE, pages_of
 from core.training.commands import StopSession
 from core.training.hosting.record_maintenance import RecordMaintenance
 from tests.core.storage.children import write_detailed
-from tests.core.storage.samples import open_record
+from tests.core.storage.samples import MARKET, checkpoint, open_record
 from tests.core.training import rigs
 
 pytestmark = [pytest.mark.hostile, pytest.mark.slow]
@@ -251,6 +251,36 @@ def test_a_real_session_continues_after_a_damaged_newest_forecast(
         assert counts.scored == (59 if has_backup else 58), "the dropped one was not scored"
     if has_backup:
         assert rigs.digest(folder.root, rotten_id) == rigs.digest(tmp_path / "undisturbed", run_id)
+
+
+def changed_in_table(database: Path, table: str, text: str) -> None:
+    """Change a bit of a text in the table's page alone, not in an index."""
+    with closing(sqlite3.connect(database)) as db:
+        (page,) = (number for (number,) in db.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,)))
+    with database.open("rb") as file:
+        file.seek((page - 1) * 4096)
+        place = file.read(4096).index(text.encode())
+    flip(database, ((page - 1) * 4096 + place + len(text) - 1) * 8)
+
+
+def test_a_changed_letter_of_a_runs_id_is_restored_by_the_next_start(made: Made, folder: DataFolder) -> None:
+    with closing(open_database(folder.database)) as db:
+        with TrainingRecord(db, made.run_id, RunStore(db).acquire_fence(made.run_id)).write() as record:
+            record.add_checkpoint(checkpoint(made.run_id, 1))
+        db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    changed_in_table(folder.database, "runs", made.run_id)
+    opened = open_or_recover(folder)
+    with closing(opened.db):
+        assert opened.notice is None and RunStore(opened.db).get(made.run_id).market == MARKET
+        assert content_of(opened.db.conn) == made.content
+
+
+def test_a_run_whose_fingerprint_has_a_changed_letter_is_continued(made: Made, folder: DataFolder) -> None:
+    with closing(open_database(folder.database)) as db:
+        db.conn.execute("UPDATE runs SET fingerprint = ?", ("0123456789abcdef",))
+        found = RunStore(db).find(MARKET, "0123456789abcdee")
+        assert found is not None and found.run_id == made.run_id
+        assert RunStore(db).find(MARKET, "0123456789abcdaa") is None
 
 
 def test_a_damaged_index_is_rebuilt_without_losing_rows(made: Made, folder: DataFolder) -> None:

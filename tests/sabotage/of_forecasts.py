@@ -140,8 +140,8 @@ FAULTS = (
     Fault(
         "skill-of-too-few-candles",
         "core/forecast/score.py",
-        "    if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:\n        return Estimate(None, None, None, n)\n    sums",
-        "    if total <= 0.0:\n        return Estimate(None, None, None, n)\n    sums",
+        "    if n < FEWEST_FOR_AN_ESTIMATE or value is None:",
+        "    if value is None:",
     ),
     Fault(
         "chain-transposed",
@@ -248,7 +248,7 @@ FAULTS = (
     Fault(
         "markets-pooled-without-units",
         "core/evaluation/pooled.py",
-        "series.append(losses / scale if scale > 0.0 else losses)",
+        "series.append(losses / scale if scale > LEAST_LOSS else np.zeros_like(losses))",
         "series.append(losses)",
     ),
     Fault(

@@ -92,8 +92,8 @@ FAULTS = (
     Fault(
         "path-leads-out-of-the-folder",
         "core/storage/folder.py",
-        "if not path.is_relative_to(root):",
-        "if not path.is_absolute():",
+        "or not path.is_relative_to(self.root):",
+        "or not path.is_absolute():",
     ),
     Fault(
         "checksum-not-compared",
@@ -128,8 +128,8 @@ FAULTS = (
     Fault(
         "oldest-run-taken-up",
         "core/storage/runs.py",
-        "fingerprint = ? ORDER BY sequence DESC LIMIT 1",
-        "fingerprint = ? ORDER BY sequence LIMIT 1",
+        "WHERE sequence IN ({heads}) ORDER BY sequence DESC",
+        "WHERE sequence IN ({heads}) ORDER BY sequence",
     ),
     Fault(
         "unprintable-letters-on-a-page",

@@ -351,8 +351,8 @@ FAULTS = (
     Fault(
         "newer-model-with-others-is-not-mentioned",
         "core/training/hosting/run_start.py",
-        "if info.created_at_ms > resumed.created_at_ms",
-        "if info.created_at_ms < resumed.created_at_ms",
+        "takewhile(lambda info: info.checkpoint_id != resumed.checkpoint_id, newest_first)",
+        "takewhile(lambda info: False, newest_first)",
     ),
     Fault(
         "any-rate-is-taken",

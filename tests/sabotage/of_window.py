@@ -271,9 +271,9 @@ FAULTS = (
     ),
     Fault(
         "full-disk-goes-on",
-        "desktop/services/disk_space_watch.py",
-        "if usage.free >= min(_ENOUGH_BYTES,",
-        "if usage.free <= min(_ENOUGH_BYTES,",
+        "core/storage/database.py",
+        "if usage.free < min(_ENOUGH_BYTES,",
+        "if usage.free > min(_ENOUGH_BYTES,",
     ),
     Fault(
         "percent-not-multiplied",

@@ -10,7 +10,6 @@ from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMAT
 
 NOT_ENOUGH = "not enough candles"
 NOTHING = "nothing to forecast"
-"""Of a price or a volume that hardly ever moves: the loss of "no change" is nothing, so no share of it is defined."""
 EXPLAINED = (
     "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. "
     "The best single baseline is named in hindsight. bp: basis points, hundredths of a percent."
@@ -66,8 +65,7 @@ def between(ci95: list[float], digits: int = 2) -> str:
 
 
 def missing(n: int) -> str:
-    """The reason for a skill or gain without a value."""
-    return NOT_ENOUGH if n < FEWEST_FOR_AN_ESTIMATE else NOTHING
+    return NOT_ENOUGH if n < FEWEST_FOR_AN_ESTIMATE else NOTHING  # a share of nothing is not defined
 
 
 def measured(value: float | None, ci95: list[float] | None, n: int, digits: int = 2) -> str:
@@ -78,8 +76,7 @@ def measured(value: float | None, ci95: list[float] | None, n: int, digits: int 
 
 
 def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
-    """The conclusion from the interval of a difference: significant on one side of 0, on enough candles, or not
-    proven."""
+    """The conclusion from the interval of a difference: on one side of 0 on enough candles, or not proven."""
     if ci95 is None:
         return missing(n)
     if ci95[0] <= 0.0 <= ci95[1]:
@@ -212,8 +209,7 @@ def _judged(of: dict[str, Any], key: str) -> str:
 
 def _measured(of: dict[str, Any], key: str) -> str:
     """The model's gain has one more digit, as it is small."""
-    n = of.get(f"{key}_n", of["n"])
-    return measured(of[key], of[f"{key}_ci95"], n, digits=3 if key == "model_gain" else 2)
+    return measured(of[key], of[f"{key}_ci95"], of.get(f"{key}_n", of["n"]), 3 if key == "model_gain" else 2)
 
 
 def _better_or_worse(of: dict[str, Any], key: str) -> str:

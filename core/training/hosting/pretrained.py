@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,7 +76,8 @@ class PretrainedStore:
         path = self._folder / f"{checkpoint_id}.safetensors"
         written = write_weights(path, tensors, {**metadata, "checkpoint_id": checkpoint_id})
         file, number = self._data.relative(path), 1 + max((each.number for each in self.newest_first()), default=0)
-        kept = Pretrained(checkpoint_id, file, *astuple(written), created_at_ms, **facts, number=number)
+        described = (checkpoint_id, file, written.sha256, written.size_bytes, created_at_ms)
+        kept = Pretrained(*described, **{**facts, "number": number})
         write_durably(path.with_suffix(".json"), json.dumps(asdict(kept), indent=2).encode())
         return kept
 

@@ -135,6 +135,18 @@ def test_a_path_that_cannot_be_opened_is_explained(tmp_path: Path) -> None:
         open_database(tmp_path)
 
 
+@pytest.mark.hostile
+@pytest.mark.parametrize("readonly", [True, False])
+def test_a_name_in_the_schema_that_is_no_text_is_damage(folder: DataFolder, *, readonly: bool) -> None:
+    """SQLite's message about it cannot be decoded."""
+    filled(folder.database)
+    with closing(sqlite3.connect(folder.database, isolation_level=None)) as other:
+        other.execute("PRAGMA writable_schema = ON")
+        other.execute("UPDATE sqlite_master SET name = CAST(X'ff' AS TEXT), sql = 'CREATE x' WHERE name = 'steps'")
+    with pytest.raises(CorruptDatabaseError):
+        open_database(folder.database, readonly=readonly)
+
+
 def test_a_file_locked_by_another_program_is_not_reported_as_damaged(folder: DataFolder) -> None:
     with closing(sqlite3.connect(folder.database, isolation_level=None)) as holder:
         holder.execute("CREATE TABLE held (something TEXT)")
