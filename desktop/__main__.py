@@ -17,9 +17,6 @@ _INTERRUPTED = 130
 def main() -> None:
     """Start Ghostcandle from a terminal, a double click, or as the frozen program's child process."""
     multiprocessing.freeze_support()  # in a frozen child this runs the child and does not return
-    from core.machine.heap import return_freed_memory  # noqa: PLC0415 - not in a spawned child, which trains
-
-    return_freed_memory()
     _load_executor()
     _replace_missing_streams()
     _print_any_character()

@@ -17,6 +17,7 @@ from core.checkpoints.retention import checkpoints_to_delete, rules_of, with_rul
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.events import CheckpointsChanged, Estimate
+from core.machine.heap import return_freed_memory
 from core.settings.tree import CheckpointSettings, ModelSettings, Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
@@ -32,6 +33,8 @@ from core.training.online.snapshot import pack, require_finite_state, require_fi
 _SUFFIX = ".safetensors"
 _OURS = (_SUFFIX, ".tmp")
 _MINUTE_MS = 60_000
+_RETURNS_MEMORY_EVERY_S = 60.0
+"""It takes about 2 ms of a core, in which the window may wait for memory if the trainer is a thread of its process."""
 _MARKETS_AT_USUAL_PACE = 4
 """A checkpoint has the past of each market, some megabytes: of more markets than these it is written less often."""
 RESTORE = "restore"
@@ -83,6 +86,7 @@ class CheckpointWriter:
         self._model = model
         self._clock = clock
         self._saved_at_s: float | None = None
+        self._returned_memory_at_s = -math.inf
         self._saved_state: _State | None = None
         self._newest_state: _State | None = None
         """State at the newest checkpoint, also a resumed one; None if scores have changed since."""
@@ -115,8 +119,8 @@ class CheckpointWriter:
         self._newest_state = None
 
     def save(self, session: TrainingSession, reason: str) -> CheckpointsChanged | None:
-        """Write the state, then its row; then delete the checkpoints that retention drops. None if this state is saved
-        already.
+        """Write the state, then its row; then delete the checkpoints that retention drops. At most once a minute also
+        return freed memory to the system. None if this state is saved already.
 
         Raises CheckpointError if the state is not finite or the disk refuses it.
         """
@@ -137,7 +141,11 @@ class CheckpointWriter:
         self._saved_state = self._newest_state = _state_of(session)
         self._saved_at_s = self._clock.monotonic_s()
         in_use = {info.checkpoint_id}
-        return CheckpointsChanged(self._run_id, info, (*self.apply_requests(in_use), *self.clean_up(in_use)))
+        deleted = (*self.apply_requests(in_use), *self.clean_up(in_use))
+        if self._saved_at_s - self._returned_memory_at_s >= _RETURNS_MEMORY_EVERY_S:
+            self._returned_memory_at_s = self._saved_at_s
+            return_freed_memory()
+        return CheckpointsChanged(self._run_id, info, deleted)
 
     def apply_retention(self, settings: CheckpointSettings) -> None:
         """Apply these retention rules from now on. When checkpoints are written does not change."""

@@ -62,6 +62,19 @@ def test_a_checkpoint_every_ten_steps_and_a_file_for_every_row(tmp_path: Path) -
     assert all(read_weights(tmp_path / info.file, info.sha256) for info in kept)
 
 
+def test_checkpoints_return_freed_memory_at_most_once_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    returned_at_s: list[float] = []
+    clock = ManualClock()
+    monkeypatch.setattr(checkpoint_writer, "return_freed_memory", lambda: returned_at_s.append(clock.monotonic_s()))
+    session = rigs.service(tmp_path, clock=clock)
+    start_s = clock.monotonic_s()
+    for steps in (11, 10, 10, 10):
+        rigs.feed(session, rigs.after(session)[:steps])
+        clock.advance_ms(35_000)
+    session.close()
+    assert [at_s - start_s for at_s in returned_at_s] == [0.0, 70.0]
+
+
 def score_as(monkeypatch: pytest.MonkeyPatch, skill: float, gain: float | None = None) -> None:
     scores = CheckpointScores(Estimate(skill, skill - 0.1, skill + 0.1, 100), None, gain)
     monkeypatch.setattr(checkpoint_writer, "score_together", lambda *_: scores)
