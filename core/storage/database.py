@@ -63,8 +63,8 @@ def open_database(
     """
     if readonly and not path.exists():
         raise StorageError(
-            f"There is no database at {path}. Start Ghostcandle once with this data folder; if it had one, the folder was "
-            "removed, or its disk is away."
+            f"There is no database at {path}. Start Ghostcandle once with this data folder; if it had one, the folder "
+            "was removed, or its disk is away."
         )
 
     import_sqlite_utils()
