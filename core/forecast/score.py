@@ -97,30 +97,29 @@ def skill(loss: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate
 
     Both [n], in time order, of forecasts of `horizon` candles.
     """
-    return ratio(reference - loss, reference, horizon)
+    return gain(loss, reference, reference, horizon)
 
 
 def gain(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
     """The skill of `loss` minus that of `without`, with its block bootstrap 95 % interval.
 
-    All [n], in time order, of forecasts of `horizon` candles.
+    All [n], in time order, of forecasts of `horizon` candles. No estimate where a price or a volume hardly ever moves:
+    the reference loses next to nothing, and there is nothing to forecast.
     """
-    return ratio(without - loss, reference, horizon)
+    found = ratio(without - loss, reference, horizon)
+    return found if found.low is not None else Estimate(None, None, None, found.n)
 
 
 def ratio(part: FloatArray, whole: FloatArray, horizon: int = 1) -> Estimate:
-    """The sum of `part` over the sum of `whole`, with its block bootstrap 95 % interval; both as in `gain`.
-
-    No estimate if a resample may miss the whole, as where a price or a volume hardly ever moves: there is nothing to
-    forecast.
-    """
+    """The sum of `part` over the sum of `whole`, with its block bootstrap 95 % interval; both as in `gain`. No interval
+    if a resample may miss the whole."""
     n, total = part.shape[0], float(whole.sum())
     value = quotient(float(part.sum()), total, n)
     if n < FEWEST_FOR_AN_ESTIMATE or value is None:
         return Estimate(None, None, None, n)
     parts, wholes = _block_sums(np.stack([part, whole]), horizon)
     if wholes.min() < _LEAST_OF_WHOLE * total:
-        return Estimate(None, None, None, n)
+        return Estimate(value, None, None, n)
     low, high = np.quantile(parts / wholes, (0.025, 0.975))
     return Estimate(value, float(low), float(high), n)
 

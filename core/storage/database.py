@@ -62,7 +62,10 @@ def open_database(
     Raises StorageError (CorruptDatabaseError) with a sentence for the user; a file of another schema is left as it is.
     """
     if readonly and not path.exists():
-        raise StorageError(f"There is no database at {path} yet. Start Ghostcandle once with this data folder.")
+        raise StorageError(
+            f"There is no database at {path}. Start Ghostcandle once with this data folder; if it had one, the folder "
+            "was removed, or its disk is away."
+        )
 
     import_sqlite_utils()
     from sqlite_utils import Database  # noqa: PLC0415 - not before the first paint

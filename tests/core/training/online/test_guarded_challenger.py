@@ -161,7 +161,8 @@ def test_exit_is_a_failure_as_any_other(error: BaseException, monkeypatch: pytes
     assert rig.kinds == [FAILED, SET_BACK]
 
 
-def test_ctrl_c_still_ends_a_command() -> None:
+def test_ctrl_c_still_ends_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)
     rig = Rig()
     rig.own.error = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
