@@ -83,7 +83,8 @@ def test_skill_coverage_and_direction_of_evaluate_follow_from_the_tables(data: R
     scores = data.scores()
     own = scores[(scores["mode"] == "replay") & ~scores["after_gap"]].dropna(subset=["close_loss_without_the_model"])
     for horizon, those in own.groupby("horizon"):
-        skill = 1.0 - those["close_loss"].to_numpy().sum() / those["close_loss_reference"].to_numpy().sum()
+        loss, reference = (those[name].to_numpy() for name in ("close_loss", "close_loss_reference"))
+        skill = (reference - loss).sum() / reference.sum()
         assert skill == found["horizons"][str(horizon)]["close"]["skill"]
     first = own[own["horizon"] == 1]
     assert first["inside_90"].mean() == found["coverage"]["overall"]
