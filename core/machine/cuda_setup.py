@@ -201,8 +201,7 @@ CASES = (
         "several GPUs, and another than the first can be used",
         lambda facts: bool(facts.usable),
         problem="{refused} cannot be used, but {usable} ({usable_name}) can",
-        advice="Set Device to {usable} in File › Preferences, or start with:\n"
-        "    {program} run --device {usable}",
+        advice="Set Device to {usable} in File › Preferences, or start with:\n    {program} run --device {usable}",
     ),
     Case(
         "CUDA_VISIBLE_DEVICES is empty, or names no GPU of this computer",
