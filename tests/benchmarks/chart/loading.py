@@ -144,6 +144,7 @@ class _Stage(QObject):
         return CandleSeries.from_columns(_MARKET.interval, stored.open_time_ms, stored.values)
 
     def _all_layers(self) -> Everything:
+        self._choose_market()  # drawings lie on its candles
         return Everything(self._chart, WalkedPast(self._newest()), _MARKET.interval)
 
     async def _frames_until(self, is_over: Callable[[], bool]) -> dict[str, float]:
