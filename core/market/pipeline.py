@@ -214,7 +214,7 @@ class MarketPipeline:
             self._reject(closed.candle, rejection)
             return
         self._batch.append(closed)
-        if self._timer is None:  # the feed may be silent from here on
+        if self._timer is None and not closed.is_live:  # the feed may be silent from here on
             self._timer = asyncio.get_running_loop().call_later(_BATCH_S, self._flush_in_time)
 
     def _handle_forming(self, candle: Candle) -> None:
