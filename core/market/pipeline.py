@@ -13,6 +13,7 @@ from typing import TypeVar
 from core.domain.candle import DAY_MS, Candle
 from core.domain.candle_faults import Rejection, RejectionReason, Validator
 from core.domain.clock import Clock
+from core.domain.passing_faults import PassingFault
 from core.domain.plain_text import plain
 from core.domain.spans import TimeSpan
 from core.market.feeds.base import (
@@ -149,8 +150,9 @@ class MarketPipeline:
     def _attempt(self, work: Callable[[], _Result]) -> _Result:
         """The result of work with the database. Raises StorageError; a passing one again, without waiting for a lock,
         while its fault lasts."""
-        if self._waits_for is not None and not is_writable_now(self._waits_for.path):
-            raise self._waits_for
+        fault = self._waits_for
+        if fault is not None and not is_writable_now(fault.path, needs_room=fault.fault is PassingFault.FULL_DISK):
+            raise fault
         try:
             result = work()
         except PassingError as error:

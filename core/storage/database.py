@@ -133,11 +133,12 @@ def select(db: Database, sql: str, parameters: Sequence[object] = ()) -> list[tu
         return cursor.fetchall()
 
 
-def is_writable_now(path: Path) -> bool:
-    """Whether the database can be written: its disk answers and has room, and nobody holds the file. Does not wait."""
+def is_writable_now(path: Path, *, needs_room: bool) -> bool:
+    """Whether the database can be written: its disk answers, nobody holds the file, and there is room if that was
+    missing. Does not wait."""
     try:
         usage = shutil.disk_usage(path.parent)
-        if usage.free < min(_ENOUGH_BYTES, usage.total // _SHARE_OF_SMALL):
+        if needs_room and usage.free < min(_ENOUGH_BYTES, usage.total // _SHARE_OF_SMALL):
             return False
         uri = f"{path.absolute().as_uri()}?mode=rw"
         with closing(sqlite3.connect(uri, uri=True, timeout=0.0, isolation_level=None)) as connection:

@@ -109,7 +109,8 @@ class PassingFaultWatch(QObject):
 
     @Slot()
     def _look(self) -> None:
-        if is_writable_now(self._folder.database):
+        faults = [*self._feed_faults(), self._training_fault()]
+        if is_writable_now(self._folder.database, needs_room=PassingFault.FULL_DISK in faults):
             feed = self._state.feed
             self._restart(feed=feed is not None and feed.passing is not None and feed.state is FeedState.FAILED)
 

@@ -272,8 +272,8 @@ FAULTS = (
     Fault(
         "full-disk-goes-on",
         "core/storage/database.py",
-        "if usage.free < min(_ENOUGH_BYTES,",
-        "if usage.free > min(_ENOUGH_BYTES,",
+        "if needs_room and usage.free < min(_ENOUGH_BYTES,",
+        "if needs_room and usage.free > min(_ENOUGH_BYTES,",
     ),
     Fault(
         "percent-not-multiplied",

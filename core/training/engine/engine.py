@@ -120,7 +120,8 @@ class TrainingEngine:
         )
         self._seed = seed
         self._noise = torch.Generator(device).manual_seed(seed)
-        self._regimes = RegimeHead(model, dtype, device) if isinstance(model, CandleTransformer) else None
+        # Not of a user's subclass, whose forward pass may leave no states.
+        self._regimes = RegimeHead(model, dtype, device) if type(model) is CandleTransformer else None
         self._state = torch.empty(0, device=device)
         """The last states of the newest forecast, which the regime head reads; empty of another model."""
         self._guard = StepGuard(spike_action, self._replicas, dtype, device)

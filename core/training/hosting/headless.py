@@ -9,11 +9,12 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
-from core.domain.events import EventBatch, Incident, TrainerFailed
+from core.domain.events import EventBatch, Incident, TrainerFailed, TrainerReady
 from core.domain.passing_faults import PassingFault
 from core.market.feeds.base import Feed, FeedState, FeedStatus
 from core.market.pipeline import MarketPipeline, PipelineListener
@@ -32,7 +33,7 @@ from core.training.online.trainer_spec import SessionSpec
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_RETRY_S = 5.0
+_RETRY_S, _LONGEST_RETRY_S = 5.0, 300.0
 _FIRST_BACKUP_S, _LOOK_FOR_BACKUP_S, _AFTER_A_FAILURE_S = 120.0, 60.0, 3600.0
 _log = logging.getLogger("ghostcandle")
 
@@ -59,6 +60,8 @@ class HeadlessRun:
         self._ending = threading.Event()
         self.feed_failures: dict[Market, str] = {}
         self._failure: str | None = None
+        self._trainer_failure: str | None = None
+        """Of the newest driver: another follows a fault that passes."""
         self._waits_for: PassingFault | None = None
         self.is_stopped = False
         """Whether `stop` was called."""
@@ -67,7 +70,8 @@ class HeadlessRun:
     def failure(self) -> str | None:
         """Why training stopped, or why the feeds did, if no feed has ended well; None without a failure."""
         have_all_failed = len(self.feed_failures) == len(self._feeds)
-        return self._failure or (self.feed_failures[self._spec.market] if have_all_failed else None)
+        of_feeds = self.feed_failures[self._spec.market] if have_all_failed else None
+        return self._failure or self._trainer_failure or of_feeds
 
     async def run(self) -> None:
         """Run until every feed has ended and every candle is taken, or `stop`. `failure` then has the error, if any."""
@@ -148,6 +152,7 @@ class HeadlessRun:
 
     def _drive(self) -> None:
         """Train to the end; a fault that passes without the user is waited for."""
+        pause_s = _RETRY_S
         while True:
             self._waits_for = None
             try:
@@ -160,17 +165,20 @@ class HeadlessRun:
                 self._on_events(EventBatch((failed,)))
             if self._waits_for in (None, PassingFault.FULL_DISK):
                 return
-            while not (self._ending.wait(_RETRY_S) or is_writable_now(self._database)):
+            while not (self._ending.wait(pause_s) or is_writable_now(self._database, needs_room=False)):
                 pass
+            pause_s = min(2.0 * pause_s, _LONGEST_RETRY_S)
             self._inbox.is_stopped = False  # the driver has stopped itself
             if self._ending.is_set():
                 return
-            self._failure = None
+            self._trainer_failure = None
 
     def _on_events(self, batch: EventBatch) -> None:
         for event in batch.events:
             if isinstance(event, TrainerFailed):
-                self._failure, self._waits_for = event.sentence, event.passing
+                self._trainer_failure, self._waits_for = event.sentence, event.passing
+            elif isinstance(event, TrainerReady):
+                self._spec = replace(self._spec, new_run=False)  # the next driver continues this run
         self._on_batch(batch)
 
 

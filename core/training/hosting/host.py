@@ -114,7 +114,11 @@ class ThreadHost:
             except Exception as error:
                 self.close()
                 raise died_in_thread(error) from error
-        return None if self._service is None else self._service.late_status()
+        try:
+            return None if self._service is None else self._service.late_status()
+        except Exception as error:
+            self.close()
+            raise died_in_thread(error) from error
 
     def close(self) -> None:
         if self._service is not None:

@@ -119,3 +119,16 @@ def test_another_model_has_none(name: str) -> None:
     trained = TrainingEngine(build_model(name, SHAPE, 0), CPU, settings, GradientSettings(), 0)
     assert trained.step(batch(), REFERENCE).loss is not None
     assert predicted(trained) == [None, None] and WEIGHTS not in trained.tensors()
+
+
+class Silent(CandleTransformer):
+    """A user's own forward pass, which leaves no states."""
+
+    def forward(self, features: torch.Tensor, is_real: torch.Tensor) -> torch.Tensor:
+        return self.head(features.mean(dim=1) @ self.embed.weight.T)
+
+
+def test_a_subclass_without_states_is_trained_without_a_head() -> None:
+    trained = TrainingEngine(Silent(SHAPE), CPU, TrainingSettings(learning_rate=RATE), GradientSettings())
+    assert trained.step(batch(), REFERENCE).loss is not None
+    assert predicted(trained) == [None, None]

@@ -28,6 +28,7 @@ from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.runs import RunStore
 from core.training.hosting import headless
 from core.training.hosting.headless import HeadlessRun
 from tests.core.training import rigs
@@ -170,7 +171,7 @@ def test_a_database_that_another_program_holds_is_waited_for(
     monkeypatch.setattr(headless, "_RETRY_S", 0.01)
     monkeypatch.setitem(open_database.__kwdefaults__, "busy_timeout_ms", 10)
     training = dataclasses.replace(rigs.SMALL.training, host=host)
-    spec = rigs.spec(tmp_path, dataclasses.replace(rigs.SMALL, training=training))
+    spec = dataclasses.replace(rigs.spec(tmp_path, dataclasses.replace(rigs.SMALL, training=training)), new_run=True)
     faults: list[PassingFault | None] = []
     forecasts: list[int] = []
     with closing(
@@ -190,4 +191,6 @@ def test_a_database_that_another_program_holds_is_waited_for(
         run = HeadlessRun([StoredFeed()], spec, SystemClock(), look, lambda status: None)
         asyncio.run(asyncio.wait_for(run.run(), 60.0))
     assert run.failure is None and faults == [PassingFault.HELD]
+    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+        assert len(RunStore(db).list()) == 1, "the new run is continued"
     assert sorted(set(forecasts)) == [candle.open_time_ms for candle in CANDLES[-len(set(forecasts)) :]]
