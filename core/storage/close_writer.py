@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from core.domain.regimes import RegimeProbabilities
 from core.storage.evidence_blocks import EvidenceBlock
 from core.storage.record_tables import FORECASTS
-from core.storage.record_writer import TrainingRecord, add_rows, add_scores, add_sealed
+from core.storage.record_writer import TrainingRecord, add_conditions, add_scores, add_sealed
 from core.storage.records import StoredForecast, StoredScore
-from core.storage.rows import CONDITION_COLUMNS, condition_row, forecast_values
+from core.storage.rows import condition_row, forecast_values
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -51,5 +51,5 @@ def add_close(db: Database, markets: Sequence[MarketRows]) -> list[int]:
         for each in markets
         if each.conditions is not None
     ]
-    add_rows(db, "conditions", ("run_id", *CONDITION_COLUMNS), regimes, ("run_id", "origin_open_time_ms"))
+    add_conditions(db, regimes)
     return new

@@ -103,8 +103,7 @@ class TrainingRecord:
         self, origin_open_time_ms: int, conditions: RegimeProbabilities, next_regime: RegimeProbabilities | None = None
     ) -> int:
         """Like `add_forecast`, for the market's regime at this candle, and what the model forecasts for the next."""
-        row = condition_row(origin_open_time_ms, conditions, next_regime)
-        return self._add("conditions", CONDITION_COLUMNS, [row], ("run_id", "origin_open_time_ms"))
+        return add_conditions(self.db, [(self._run_id, *condition_row(origin_open_time_ms, conditions, next_regime))])
 
     def add_step(self, row: StepDone) -> int:
         """Like `add_forecast`, for one step. Its key is the candle and the step. Returns 1 or 0."""
@@ -202,6 +201,11 @@ def add_rows(db: Database, table: str, columns: Sequence[str], rows: Iterable[Ro
     """Insert the rows whose key does not exist yet. Returns how many there were."""
     # OR IGNORE would also skip a missing number, so only the key is named.
     return _execute(db, f"{_insert(table, columns)} ON CONFLICT ({', '.join(key)}) DO NOTHING", rows)
+
+
+def add_conditions(db: Database, rows: Iterable[Row]) -> int:
+    """Store rows of `condition_row`, each behind its run's id. Returns how many were new."""
+    return add_rows(db, "conditions", ("run_id", *CONDITION_COLUMNS), rows, ("run_id", "origin_open_time_ms"))
 
 
 def add_sealed(db: Database, table: SealedTable, rows: Sequence[tuple[Row, bytes | None]]) -> list[bool]:
