@@ -21,18 +21,13 @@ _DOUBT = 3.0
 """Weight of the overall mean in each bucket of the day, in candles."""
 
 
-def _kept_per_candle(spans: Sequence[float]) -> FloatArray:
-    kept: FloatArray = 1.0 - 2.0 / (np.array(spans, dtype=np.float64) + 1.0)
-    return kept
-
-
 class WeightedMoments(ArrayState):
     """Mean and unbiased standard deviation of the past of several series, each weighted by (1 - 2/(span+1)) ** age."""
 
     _STATE = ("_sums",)
 
     def __init__(self, spans: Sequence[float], markets: int) -> None:
-        self._keep = _kept_per_candle(spans)
+        self._keep = 1.0 - 2.0 / (np.array(spans, dtype=np.float64) + 1.0)
         self._sums = np.zeros((markets, 4, len(spans)))
         """Of the weights, the squared weights, the values and the squared values."""
 
@@ -59,26 +54,6 @@ class WeightedMoments(ArrayState):
         squared = variance * weight * weight / np.where(is_known, spread, 1.0)
         deviations: FloatArray = np.where(is_known, np.sqrt(squared), np.nan)
         return deviations
-
-
-class WeightedMeans(ArrayState):
-    """Exponentially weighted means of several values at once, each with its own span."""
-
-    _STATE = ("_sums",)
-
-    def __init__(self, spans: Sequence[float], markets: int) -> None:
-        self._keep = _kept_per_candle(spans)
-        self._sums = np.zeros((markets, 2, len(spans)))
-
-    def add(self, places: Places, values: FloatArray) -> None:
-        """One finite value for each mean: [n, S]."""
-        self._sums[places] = self._sums[places] * self._keep + np.stack([np.ones_like(values), values], axis=1)
-
-    def means(self, places: Places) -> FloatArray:
-        """The means in the order of the spans: [n, S]. Requires at least one value."""
-        sums = self._sums[places]
-        means: FloatArray = sums[:, 1] / sums[:, 0]
-        return means
 
 
 class TimeOfDayMeans(ArrayState):

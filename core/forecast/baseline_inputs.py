@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from core.domain.candle import DAY_MS
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.arrays import Places
-from core.forecast.averages import WeightedMeans
+from core.forecast.averages import WeightedMoments
 from core.forecast.outcomes import Outcomes
 from core.forecast.panel import Panel
 
@@ -60,7 +60,7 @@ class BaselineInputs:
 
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
-        self.averages = WeightedMeans((*_SPANS, *_SPANS, _HAR_SPANS[0]), panel.markets)
+        self.averages = WeightedMoments((*_SPANS, *_SPANS, _HAR_SPANS[0]), panel.markets)
 
     def of_newest(self, places: Places) -> Inputs:
         """Update the averages with the newest candle of each of these markets, and read the inputs."""

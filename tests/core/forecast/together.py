@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from core.domain.candle import DAY_MS, Candle, Interval
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.forecast.arrays import Arrays, Places, named, part_of
-from core.forecast.averages import TimeOfDayMeans, WeightedMeans, WeightedMoments
+from core.forecast.averages import TimeOfDayMeans, WeightedMoments
 from core.forecast.baseline_forecast import BaselineForecast
 from core.forecast.calibrate import AdaptiveCalibration
 from core.forecast.combination import Combination
@@ -316,12 +316,6 @@ LEARNERS = {
         lambda generator: (_with_unknown(generator.normal(size=2), generator),),
         WeightedMoments.add,
         lambda moments, places: (moments.means(places), moments.deviations(places)),
-    ),
-    "means": Case(
-        lambda markets: WeightedMeans((5, 20), markets),
-        lambda generator: (generator.normal(size=2),),
-        WeightedMeans.add,
-        lambda means, places: (means.means(places),),
     ),
     "time of day": Case(
         lambda markets: TimeOfDayMeans(Interval.parse("1h"), markets),
