@@ -116,7 +116,7 @@ def restore(folder: DataFolder, backup: Backup, now_ms: int) -> Restored:
         copy.unlink(missing_ok=True)
         raise
     sync_folder(folder.root)
-    with closing(open_database(folder.database)) as db:
+    with closing(open_database(folder.database, creates=False)) as db:
         _restore_checkpoints(folder, backup, db, folder.quarantine / f"checkpoints-{_stamp(now_ms)}")
     is_complete = written == backup.record.written_ms
     return Restored(backup, kept, None if is_complete or not any(written) else max(written))

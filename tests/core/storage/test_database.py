@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,8 @@ import pytest
 from sqlite_utils import Database
 
 from core.domain.clock import ManualClock
+from core.domain.passing_faults import PassingFault
+from core.storage import database
 from core.storage.candles import CandleStore
 from core.storage.database import open_database, write
 from core.storage.errors import CorruptDatabaseError, PassingError, StorageError
@@ -21,6 +24,7 @@ from core.storage.folder import DataFolder
 from core.storage.recovering import open_or_recover
 from core.storage.schema import VERSION
 from tests.core.storage.samples import MARKET, candle
+from tests.support.lost_files import lose_open_files
 
 TABLES = {"markets", "candles", "runs", "steps", "forecasts", "scores", "checkpoints", "incidents"}
 NOON_MS = 1_764_417_600_000
@@ -208,6 +212,31 @@ def test_a_full_disk_is_explained_and_keeps_the_stored_data(db: Database, other:
         store.save(MARKET, [candle(number) for number in range(100, 5_000)])
     assert CandleStore(other).count(MARKET) == 100
     assert store.save(MARKET, [candle(100)]) == 1
+
+
+@pytest.mark.hostile
+def test_after_the_start_an_empty_folder_is_a_disk_that_is_away(folder: DataFolder) -> None:
+    with pytest.raises(PassingError, match="disk is away") as caught:
+        open_database(folder.database, creates=False)
+    assert caught.value.fault is PassingFault.AWAY and not folder.database.exists()
+
+
+@pytest.mark.hostile
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc and O_PATH")
+def test_when_its_disk_is_back_a_database_is_connected_again(folder: DataFolder) -> None:
+    with open_database(folder.database, busy_timeout_ms=1_234) as db:
+        store = CandleStore(db)
+        store.save(MARKET, [candle(1)])
+        lose_open_files(folder.database)
+        with pytest.raises(PassingError) as caught:
+            store.save(MARKET, [candle(2)])
+        assert caught.value.fault is PassingFault.AWAY
+        assert store.save(MARKET, [candle(2)]) == 1
+        assert db.execute("PRAGMA busy_timeout").fetchone() == (1_234,)
+        with open_database(folder.database, readonly=True) as other:
+            assert CandleStore(other).load(MARKET) == [candle(1), candle(2)]
+    while database._lost:
+        database._lost.pop().close()
 
 
 def test_damage_in_the_middle_is_found_on_request(folder: DataFolder) -> None:
