@@ -309,10 +309,13 @@ class MarketPipeline:
 
 async def _passed(error: PassingError) -> None:
     """Return once the fault may have passed."""
+    loop, answers = asyncio.get_running_loop(), asyncio.Queue[bool]()
+
+    def put(is_writable: bool) -> None:
+        loop.call_soon_threadsafe(answers.put_nowait, is_writable)
+
     await asyncio.sleep(_RETRY_S)
     while error.fault is not PassingFault.HELD:  # the next try looks whether that one has passed
-        answers = asyncio.Queue[bool]()
-        put = partial(asyncio.get_running_loop().call_soon_threadsafe, answers.put_nowait)
         look_whether_writable(error.path, needs_room=error.fault is PassingFault.FULL_DISK, answer=put)
         if await answers.get():
             return

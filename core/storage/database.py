@@ -38,6 +38,14 @@ _SHARE_OF_SMALL = 8
 _log = logging.getLogger("ghostcandle")
 _lost: list[sqlite3.Connection] = []
 """Never closed, where that would delete a log."""
+_SYMBOLS_IN_INDEX = "SELECT id, symbol FROM markets ORDER BY venue, symbol, interval_ms"
+_RESTORE_SYMBOL = """
+UPDATE OR IGNORE markets SET symbol = ? WHERE id = ? AND symbol <> ? AND EXISTS (
+    SELECT 1 FROM runs WHERE market_id = markets.id AND instr(settings_json, json_quote(?)) > 0
+    AND instr(settings_json, json_quote(symbol)) = 0
+)
+"""
+"""Of the table's symbol and that of its index, one is damaged: not the one in the settings of a run."""
 _STEPS_BETWEEN_LOOKS = 20_000
 """Instructions of SQLite's virtual machine: about a millisecond."""
 
@@ -252,7 +260,9 @@ def _check(
         # SQLite reports damage as text only; the second check passes if it is in the indexes alone
         if fault is not None and " index " in fault and not readonly and pages_of(db.conn, is_thorough=False) is None:
             _log.warning("An index of the database was damaged (%s); all are made again.", fault)
+            indexed = db.conn.execute(_SYMBOLS_IN_INDEX).fetchall()
             db.conn.execute("REINDEX")
+            db.conn.executemany(_RESTORE_SYMBOL, [(symbol, id_, symbol, symbol) for id_, symbol in indexed])
             _restore_run_ids(db.conn)
             fault = pages_of(db.conn, is_thorough=True)
     except UNREADABLE as error:

@@ -109,8 +109,8 @@ class DataFolder:
         for place in _empty_mount_points():
             if self.root.resolve().is_relative_to(place):
                 raise StorageError(
-                    f"The disk of {place}, where the data folder {self.root} lies, is not mounted. Connect it, or choose "
-                    "another folder with --data-dir."
+                    f"The disk of {place}, where the data folder {self.root} lies, is not mounted. Connect it, or "
+                    "choose another folder with --data-dir."
                 )
 
     def _make_private(self) -> None:
