@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.domain.passing_faults import PassingFault
 from core.files.private import make_private
-from core.storage.errors import CorruptDatabaseError, PassingError, StorageError, explain
+from core.storage.errors import CorruptDatabaseError, PassingError, StorageError, damaged, explain
 from core.storage.lean_sqlite_utils import import_sqlite_utils
 from core.storage.schema import Origin, create_tables, origin_of
 from core.storage.soundness import UNREADABLE, names_of, pages_of
@@ -270,7 +270,7 @@ def _check(
             raise known from error
         fault = str(error)
     if fault is not None:
-        raise CorruptDatabaseError(f"The database {path} is damaged ({fault}).")
+        raise damaged(path, fault)
 
 
 def _restore_run_ids(connection: sqlite3.Connection) -> None:

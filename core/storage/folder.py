@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.domain.plain_text import plain
+from core.files.durable import prove_writable
 from core.files.private import make_private, make_private_folder
 from core.storage.errors import StorageError
 
@@ -88,7 +87,7 @@ class DataFolder:
         try:
             self._make_private()
             for folder in (self.root, self.logs, self.models, self.quarantine):
-                _prove_writable(folder)
+                prove_writable(folder)
         except OSError as error:
             raise StorageError(
                 f"The data folder {self.root} cannot be written ({error.strerror or error}). "
@@ -132,10 +131,3 @@ def _empty_mount_points() -> Iterator[Path]:
             with suppress(OSError):
                 if name.startswith("/") and device[0] != "#" and not (place.is_mount() or any(place.iterdir())):
                     yield place
-
-
-def _prove_writable(folder: Path) -> None:
-    with tempfile.TemporaryFile(dir=folder) as file:  # without a name, where the disk can: a kill leaves nothing
-        file.write(b"written")
-        file.flush()
-        os.fsync(file.fileno())

@@ -17,7 +17,7 @@ from core.storage.backup_record import Backup, list_backups, verify
 from core.storage.backups import clear_damage_report, copy_durably, is_damage_reported, link_or_copy, written_ms
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import Watch, open_database, select
-from core.storage.errors import CorruptDatabaseError, StorageError
+from core.storage.errors import CorruptDatabaseError, StorageError, damaged
 from core.storage.folder import DataFolder
 from core.storage.schema import VERSION, Origin, origin_of
 from core.storage.soundness import UNREADABLE, beginning_of, tables_of
@@ -197,7 +197,7 @@ def _opened(folder: DataFolder, watch: Watch | None) -> Database:
         fault = str(error)
     if fault is not None:
         db.close()
-        raise CorruptDatabaseError(f"The database {folder.database} is damaged ({fault}).")
+        raise damaged(folder.database, fault)
     return db
 
 

@@ -222,6 +222,21 @@ def test_after_the_start_an_empty_folder_is_a_disk_that_is_away(folder: DataFold
 
 
 @pytest.mark.hostile
+def test_a_disk_that_cannot_be_read_is_no_damage_while_it_is_away(folder: DataFolder) -> None:
+    """SQLite reports both by one error."""
+    filled(folder.database)
+    damage(folder.database)
+    with open_database(folder.database) as db:
+        away = folder.root.rename(folder.root.with_name("away"))
+        with pytest.raises(PassingError) as caught:
+            CandleStore(db).load(MARKET)
+        assert caught.value.fault is PassingFault.AWAY
+        away.rename(folder.root)
+        with pytest.raises(CorruptDatabaseError):
+            CandleStore(db).load(MARKET)
+
+
+@pytest.mark.hostile
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc and O_PATH")
 def test_when_its_disk_is_back_a_database_is_connected_again(folder: DataFolder) -> None:
     with open_database(folder.database, busy_timeout_ms=1_234) as db:
