@@ -42,7 +42,7 @@ def explain(error: Exception, path: Path) -> StorageError | None:
 def damaged(path: Path, why: object) -> StorageError:
     """The error for damage that SQLite reports, as it also does where a disk that is away cannot be read."""
     if not _answers(path.parent):
-        sentence = f"The disk that holds {path} does not answer ({why}). Check the disk, or choose another data folder."
+        sentence = f"The disk that holds {path} does not answer. Check the disk, or choose another data folder."
         return PassingError(sentence, PassingFault.AWAY, path)
     return CorruptDatabaseError(f"The database {path} is damaged ({why}).")
 
