@@ -199,7 +199,7 @@ def test_a_database_that_another_program_holds_is_waited_for(
         run = HeadlessRun([StoredFeed()], spec, SystemClock(), look, lambda status: None)
         logged = logging.getLogger("ghostcandle.training")
         logged.addFilter(release)
-        asyncio.run(asyncio.wait_for(run.run(), 60.0))
+        asyncio.run(asyncio.wait_for(run.run(), 300.0))
         logged.removeFilter(release)
     assert stored_incidents(tmp_path) == [IncidentKind.TRAINER_ENDED], "the next driver has stored it"
     assert run.failure is None and faults == [PassingFault.HELD]
@@ -214,6 +214,6 @@ def test_a_disk_that_is_away_gets_no_database_in_its_place(tmp_path: Path) -> No
     shutil.rmtree(tmp_path)
     tmp_path.mkdir()
     run = HeadlessRun([StoredFeed()], spec, SystemClock(), lambda batch: None, lambda status: None)
-    asyncio.run(asyncio.wait_for(run.run(), 60.0))
+    asyncio.run(asyncio.wait_for(run.run(), 300.0))
     assert run.failure is not None and "its disk is away" in run.failure
     assert not DataFolder(tmp_path).database.exists()
