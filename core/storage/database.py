@@ -70,7 +70,7 @@ def open_database(
 ) -> Database:
     """Open the file, and create it unless `readonly`.
 
-    creates: False after the start: where the file is missing then, an empty folder stands in for a disk that is away.
+    creates: False after the start: a missing file then means that its disk is away.
     quick_check: check its pages first; is_thorough: and its indexes against its tables. is_cancelled: polled during the
     check; if True, the rest is skipped.
 

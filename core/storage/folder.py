@@ -104,7 +104,7 @@ class DataFolder:
             ) from error
 
     def _require_disk(self) -> None:
-        """What was begun in the place of a disk that is away would be hidden once that is back."""
+        """Data in the place of a disk that is away would be hidden once that is back."""
         for place in _empty_mount_points():
             if self.root.resolve().is_relative_to(place):
                 raise StorageError(
