@@ -89,7 +89,7 @@ class BandsPage(QWidget):
         mute(self.direction)
         self.links.link(self.direction, "proven-not-proven")
         inside = QWidget()
-        plots = self.bands, self.errors
+        plots = *self.bands.parts, *self.errors.parts
         stacked(inside, self.table, self.direction, *plots, stretched=plots, margins=(0, 0, 6, 0), spacing=6)
         stacked(self, DownScrolling(inside, translate("Panels", "Bands and errors")), margins=NO_MARGINS)
 
@@ -102,11 +102,10 @@ class BandsPage(QWidget):
         self.errors.show_found(found.chosen)
 
 
-class BandPlots(QWidget):
+class BandPlots:
     """Coverage of the 90 % band over time, the reliability of all seven quantiles, and of the chance of a price."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
         self.coverage = TitledPlot(
             theme,
             translate("Panels", "Coverage of the 90 % band"),
@@ -142,9 +141,8 @@ class BandPlots(QWidget):
             ).format(FEWEST_CASES),
             PlotAxis,
         )
-        parts = self.coverage, self.reliability, self.touched
-        stacked(self, *parts, stretched=parts, margins=NO_MARGINS, spacing=4)
-        theme.follow(self, lambda palette: self.covered.setPen(pg.mkPen(palette.curves[0], width=2)))
+        self.parts = self.coverage, self.reliability, self.touched
+        theme.follow(self.coverage, lambda palette: self.covered.setPen(pg.mkPen(palette.curves[0], width=2)))
 
     def show_found(self, found: RunAccuracy) -> None:
         chosen = found.chosen

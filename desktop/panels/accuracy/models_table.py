@@ -112,9 +112,9 @@ class Column(NamedColumn):
 
 BY_IMPORTANCE = (
     Column.NAME,
-    Column.RANK,
     Column.CLOSE,
     Column.GHOSTS,
+    Column.RANK,
     Column.BEHIND,
     Column.RANGE,
     Column.WEIGHT,

@@ -142,12 +142,12 @@ class AccuracyPanel(Panel):
 
     def _show_answers(self, own: AccuracySummary, answers: Answers) -> None:
         self._show_reason(self._why_early(own, answers))
-        for line, answer in (
-            (self._ghosts, answers.ghosts),
-            (self._model, answers.model),
-            (self._learning, answers.learning),
-        ):
+        lines = self._ghosts, self._model, self._learning
+        for line, answer in zip(lines, (answers.ghosts, answers.model, answers.learning), strict=True):
             line.show_answer(answer, QColor() if answer is None else answers.colour(answer, self.palette_now))
+        width = max(line.figure.sizeHint().width() for line in lines)
+        for line in lines:  # so that the marks at 0 are below each other
+            line.figure.setMinimumWidth(width)
 
     def _why_early(self, own: AccuracySummary, answers: Answers) -> str:
         """How many candles the verdict needs, and how long that is; empty if it needs none."""

@@ -123,11 +123,10 @@ class CurvesPlot(TitledPlot):
             item.setPen(pg.mkPen(colour, width=self._width_px))
 
 
-class ErrorPlots(QWidget):
+class ErrorPlots:
     """How far the close lay from its forecast, beside how far it lay from "no change"."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
         self.errors = CurvesPlot(
             theme,
             translate("Panels", "Errors of the close"),
@@ -149,8 +148,7 @@ class ErrorPlots(QWidget):
             width_px=2,
         )
         add_level(self.loss_reduction, 0.0, theme)
-        parts = self.loss_reduction, self.errors
-        stacked(self, *parts, stretched=parts, margins=NO_MARGINS, spacing=4)
+        self.parts = self.loss_reduction, self.errors
 
     def show_found(self, chosen: HorizonAccuracy) -> None:
         self._show_loss_reduction(chosen)

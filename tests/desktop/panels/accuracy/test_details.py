@@ -27,7 +27,7 @@ from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from core.training.commands import SetPaused
 from core.training.online.touched import joined
-from desktop.panels.accuracy.bands import BandPlots, BandsPage
+from desktop.panels.accuracy.bands import BandsPage
 from desktop.panels.accuracy.details import BANDS, MODELS, PAGES, AccuracyDetails
 from desktop.panels.accuracy.models_table import Column
 from desktop.panels.accuracy.panel import AccuracyPanel
@@ -254,10 +254,10 @@ def test_coverage_and_reliability_are_drawn_with_enough_scores(dock: Dock, qtbot
     qtbot.waitUntil(lambda: "0 of 30" in page.touched.missing.text())  # no candles are stored with this run
 
 
-def bands_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group: str = OVERALL) -> BandPlots:
+def touched_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group: str = OVERALL) -> BandsPage:
     judged = assess(every(filled(made_up(900))), origins(900), Request(8, group))
-    page = BandPlots(theme)
-    shown_panel(qtbot, page, 360, 640)
+    page = BandsPage(theme)
+    shown_panel(qtbot, page, 360, 900)
     page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged, touched=touched))
     QApplication.processEvents()
     return page
@@ -266,15 +266,15 @@ def bands_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group:
 @pytest.mark.parametrize("mode", ["dark", "light"])
 def test_each_tenth_of_the_chances_has_its_point_and_its_number_of_cases(qtbot: QtBot, mode: Mode) -> None:
     found = assess_touches(touches(900), 8)
-    page = bands_page(qtbot, Theme(mode), found)
+    page = touched_page(qtbot, Theme(mode), found)
     keep_picture(page, f"accuracy-touched-{mode}")
-    said, came = page.touched.observed.getData()
+    said, came = page.bands.touched.observed.getData()
     assert said.tolist() == [tenth.chance for tenth in found.reliability]
     assert came.tolist() == [tenth.observed.value for tenth in found.reliability]
-    title = with_usual_spaces(page.touched.title.text())
+    title = with_usual_spaces(page.bands.touched.title.text())
     assert "within 8 candles, newest 900 forecasts" in title and "of all candles" not in title
     assert f"Brier score {found.brier:.4f}, of a Brownian path 0.2500" in title
-    (ticks,) = page.touched.plot.getAxis("top")._tickLevels
+    (ticks,) = page.bands.touched.plot.getAxis("top")._tickLevels
     assert [text for _place, text in ticks] == [str(tenth.cases) for tenth in found.reliability]
     assert cut_texts(page) == []
 
@@ -283,11 +283,11 @@ def test_a_tenth_with_few_cases_has_no_point(qtbot: QtBot, theme: Theme) -> None
     cases = touches(900)
     few = replace(cases, chance=np.where(cases.chance > 0.2, 0.21, cases.chance))
     few.chance[:33, 5] = 0.99
-    page = bands_page(qtbot, theme, assess_touches(few, 8), "volatile")
-    assert len(page.touched.observed.getData()[0]) == 3
-    (ticks,) = page.touched.plot.getAxis("top")._tickLevels
+    page = touched_page(qtbot, theme, assess_touches(few, 8), "volatile")
+    assert len(page.bands.touched.observed.getData()[0]) == 3
+    (ticks,) = page.bands.touched.plot.getAxis("top")._tickLevels
     assert [text for _place, text in ticks][3:] == ["0"] * 6 + ["33"] and ticks[2][1].endswith("K")
-    assert "900 forecasts of all candles" in with_usual_spaces(page.touched.title.text()), "not of the group"
+    assert "900 forecasts of all candles" in with_usual_spaces(page.bands.touched.title.text()), "not of the group"
 
 
 @pytest.mark.parametrize(
@@ -300,8 +300,8 @@ def test_a_tenth_with_few_cases_has_no_point(qtbot: QtBot, theme: Theme) -> None
     ids=["not yet", "few forecasts", "few cases"],
 )
 def test_without_chances_there_is_a_sentence(qtbot: QtBot, theme: Theme, found: TouchAccuracy | None, why: str) -> None:
-    page = bands_page(qtbot, theme, found)
-    assert why in with_usual_spaces(page.touched.missing.text()) and not page.touched.plot.isVisible()
+    page = touched_page(qtbot, theme, found)
+    assert why in with_usual_spaces(page.bands.touched.missing.text()) and not page.bands.touched.plot.isVisible()
 
 
 def test_the_chances_of_a_run_are_read_while_bands_is_open(
