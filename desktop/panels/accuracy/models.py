@@ -13,7 +13,7 @@ from core.domain.events import Estimate
 from core.evaluation.assess import SHOWN
 from core.evaluation.findings import OVERALL, ExpertLoss, HorizonAccuracy, Request, RunAccuracy
 from core.evaluation.leaderboard import LeaderboardRow, Ranking
-from core.forecast.experts import EXPERTS, WITHOUT_CHALLENGERS
+from core.forecast.experts import EXPERTS
 from core.storage.evidence_blocks import COMBINATION
 from desktop.panels.accuracy.models_table import WITHOUT_MODEL, Entry, ModelsModel, ModelsTable
 from desktop.state.leaderboard import LeaderboardRequest
@@ -74,7 +74,7 @@ class ModelsPage(QWidget):
 
     def show_found(self, found: RunAccuracy | None, chosen: Request) -> None:
         """Show the forecasters for this horizon and group of candles; those of the former choice until they are
-        known."""
+        known. found: None for a market of which nothing is known yet."""
         self._offer_markets(len(self._state.members))
         is_answer = found is not None and replace(found.chosen.request, wants_touches=chosen.wants_touches) == chosen
         judged = found.chosen if found is not None and is_answer else None
@@ -84,8 +84,8 @@ class ModelsPage(QWidget):
         if is_ranked:
             self._rows = () if self._state.leaderboard.trouble else self._ranked(judged)
             self.ranking_requested.emit(self.request)
-        elif judged is not None:
-            self._rows = _rows_of(judged)
+        elif judged is not None or found is None:
+            self._rows = () if judged is None else _rows_of(judged)
         self._horizon = chosen.horizon
         self._show_rows()
 
@@ -171,7 +171,7 @@ class ModelsPage(QWidget):
         made = self._state.forecast
         if name == COMBINATION:
             return translate("Panels", "These are the ghosts on the chart.")
-        if name in (WITHOUT_MODEL, WITHOUT_CHALLENGERS):
+        if name == WITHOUT_MODEL:
             return translate("Panels", "It is scored, and not drawn.")
         if len(self._shown_ticks()) == MOST_PREVIEWS:
             return translate("Panels", "At most {0} can be drawn beside the ghosts.").format(MOST_PREVIEWS)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionView
 from core.domain.events import Estimate
 from core.evaluation.leaderboard import LeaderboardRow
 from core.evaluation.report.figures import floored_percent
-from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, WITHOUT_CHALLENGERS
+from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE
 from core.storage.evidence_blocks import COMBINATION
 from desktop.panels.accuracy.words import expert_name, measured, points, value_of
 from desktop.ui.colour_choice import preview_colour
@@ -141,7 +141,6 @@ _GLOSSARY = {
 _OF_ROWS = {
     COMBINATION: "ghost",
     WITHOUT_MODEL: "without-the-model",
-    WITHOUT_CHALLENGERS: "challenger",
     EXPERTS[MODEL]: "model",
     EXPERTS[REFERENCE]: "no-change",
 }

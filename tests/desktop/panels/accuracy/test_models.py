@@ -137,6 +137,8 @@ def test_a_choice_that_is_not_answered_yet_leaves_the_rows(page: ModelsPage) -> 
     before = rows(page)
     page.show_found(judged(Request()), Request(2))
     assert rows(page) == before
+    page.show_found(None, Request(2))
+    assert rows(page) == [], "they are of another market"
 
 
 def test_weights_are_those_of_the_chosen_horizon(panel: AccuracyPanel, page: ModelsPage, state: RunState) -> None:
