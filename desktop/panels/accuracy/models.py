@@ -16,13 +16,15 @@ from core.evaluation.leaderboard import LeaderboardRow, Ranking
 from core.forecast.experts import EXPERTS
 from core.storage.evidence_blocks import COMBINATION
 from desktop.panels.accuracy.models_table import WITHOUT_MODEL, Entry, ModelsModel, ModelsTable
+from desktop.panels.accuracy.words import measured, value_of
 from desktop.state.leaderboard import LeaderboardRequest
 from desktop.state.run_state import RunState
 from desktop.ui.accessible import name_box
 from desktop.ui.colour_choice import MOST_PREVIEWS
 from desktop.ui.formatting import format_count
 from desktop.ui.inputs import set_choices
-from desktop.ui.plain_text import set_tooltip
+from desktop.ui.panel_base import mute, set_text
+from desktop.ui.plain_text import WrappedLabel, set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -56,7 +58,8 @@ class ModelsPage(QWidget):
         self._ticked: tuple[str, ...] = ()
         self._rows: tuple[LeaderboardRow, ...] = ()
         self._horizon = 1
-        self.ranking, self.scope = QComboBox(), QComboBox()
+        self.ranking, self.scope, self.adds = QComboBox(), QComboBox(), WrappedLabel()
+        """What to rank by; which markets; below the table, what the model adds at the choice."""
         self.model = ModelsModel(theme, self)
         self.table = ModelsTable(self.model)
         self._build()
@@ -88,6 +91,8 @@ class ModelsPage(QWidget):
             self._rows = () if judged is None else _rows_of(judged)
         self._horizon = chosen.horizon
         self._show_rows()
+        set_text(self.adds, "" if judged is None else _adds(judged))
+        self.adds.setVisible(bool(self.adds.text()))
 
     def leaveEvent(self, event: QEvent) -> None:
         """The rows may move again."""
@@ -196,7 +201,16 @@ class ModelsPage(QWidget):
         name_box(self.scope, translate("Panels", "Ranked markets"))
         self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         top = beside(None, self.ranking, self.scope, None, spacing=6)
-        stacked(self, top, self.table, stretched=self.table, margins=NO_MARGINS, spacing=4)
+        mute(self.adds)
+        stacked(self, top, self.table, self.adds, stretched=self.table, margins=NO_MARGINS, spacing=4)
+
+
+def _adds(judged: HorizonAccuracy) -> str:
+    """Empty before there are intervals."""
+    close, spread = judged.close.model_gain, judged.range.model_gain
+    if value_of(close) is None and value_of(spread) is None:
+        return ""
+    return translate("Panels", "The model adds, %: close {0}, range {1}").format(measured(close), measured(spread))
 
 
 def _rows_of(judged: HorizonAccuracy) -> tuple[LeaderboardRow, ...]:
