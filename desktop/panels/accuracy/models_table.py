@@ -48,13 +48,13 @@ class Column(NamedColumn):
     CLOSE = (
         "Close skill, %",
         "How much smaller its loss of the close is than that of “no change”, with the interval",
-        lambda entry: _measured(entry.row.close, 2, signed=True),
+        lambda entry: _measured(entry.row.close, 1, signed=True),
         RIGHT,
     )
     RANGE = (
         "Range skill, %",
         "The same for the range of the candle, from low to high",
-        lambda entry: _measured(entry.row.range, 2, signed=True),
+        lambda entry: _measured(entry.row.range, 1, signed=True),
         RIGHT,
     )
     BEHIND = (
