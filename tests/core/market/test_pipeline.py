@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import math
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -214,22 +214,34 @@ def test_a_database_that_another_program_holds_is_waited_for(path: Path, *, is_l
         await feed.aclose()
         await running
 
-    with open_database(path) as db, open_database(path) as other:
+    with open_database(path, busy_timeout_ms=10) as db, open_database(path) as other:
         run_virtually(lambda loop: scenario(db, other))
 
 
+class Timed(CandleStore):
+    """Records how long each write would wait for a lock."""
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db)
+        self.waits_ms: set[int] = set()
+
+    def save(self, market: Market, candles: Iterable[Candle]) -> int:
+        self.waits_ms.add(self.db.execute("PRAGMA busy_timeout").fetchone()[0])
+        return super().save(market, candles)
+
+
 def test_the_window_does_not_freeze_for_the_transaction_of_another(path: Path) -> None:
-    """It ends on the same loop: a wait for the lock would not let it."""
     (candle,) = random_walk(1)
 
     async def scenario(db: Database, other: Database) -> None:
-        feed, listener = ScriptedFeed([ClosedCandle(candle, is_live=True)]), Listener()
+        feed, listener, store = ScriptedFeed([ClosedCandle(candle, is_live=True)]), Listener(), Timed(db)
         other.execute("BEGIN IMMEDIATE")
         asyncio.get_running_loop().call_later(1.0, other.execute, "ROLLBACK")
-        await MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run()
-        assert listener.closed == [candle] and listener.statuses == []
+        await MarketPipeline(feed, store, HoleStore(db), ManualClock(), listener).run()
+        assert listener.closed == [candle] and listener.statuses == [], "so short a lock is not reported"
+        assert store.waits_ms == {0} and db.execute("PRAGMA busy_timeout").fetchone() == (10,)
 
-    with open_database(path) as db, open_database(path) as other:
+    with open_database(path, busy_timeout_ms=10) as db, open_database(path) as other:
         run_virtually(lambda loop: scenario(db, other))
 
 
