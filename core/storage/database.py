@@ -17,6 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from core.domain.passing_faults import PassingFault
 from core.files.private import make_private
@@ -36,6 +37,8 @@ _ENOUGH_BYTES = 50_000_000
 _SHARE_OF_SMALL = 8
 """On a small disk, an eighth of its size is required instead."""
 _log = logging.getLogger("ghostcandle")
+_removed: WeakSet[Database] = WeakSet()
+"""Those whose file was not in its place at the last write."""
 _lost: list[sqlite3.Connection] = []
 """Never closed, where that would delete a log."""
 _SYMBOLS_IN_INDEX = "SELECT id, symbol FROM markets ORDER BY venue, symbol, interval_ms"
@@ -123,8 +126,15 @@ def _missing(path: Path, readonly: bool) -> StorageError:
 def write(db: Database) -> Iterator[None]:
     """One immediate transaction: holds the write lock from the start, and is committed as a whole or not at all.
 
-    Waits for another writer up to the busy timeout. Does not nest. Raises StorageError.
+    Waits for another writer up to the busy timeout. Does not nest. Raises StorageError; also where the file is not in
+    its place any more, as its folder was removed or its disk unmounted: the system would take writes all the same.
     """
+    path = _path_of(db)
+    if path.is_absolute() and not path.exists():  # else it is in memory
+        _removed.add(db)
+        raise _missing(path, readonly=False)
+    if db in _removed:
+        _connect_again(db, path)
     with translated(db):
         db.conn.execute("BEGIN IMMEDIATE")
         try:
@@ -145,12 +155,13 @@ def translated(db: Database) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        path = Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
+        path = _path_of(db)
         known = explain(error, path)
         if known is None:
             raise
         if isinstance(known, PassingError) and known.fault is PassingFault.AWAY:
-            _connect_again(db, path)
+            with suppress(StorageError):
+                _connect_again(db, path)
         if isinstance(known, CorruptDatabaseError):
             known = CorruptDatabaseError(f"{known} {START_AGAIN}")
         raise known from error
@@ -215,13 +226,15 @@ def _connect(path: Path, mode: str, busy_timeout_ms: int) -> sqlite3.Connection:
     return connection
 
 
+def _path_of(db: Database) -> Path:
+    return Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
+
+
 def _connect_again(db: Database, path: Path) -> None:
     (timeout_ms,) = db.execute("PRAGMA busy_timeout").fetchone()
-    try:
-        connection = open_database(path, creates=False, busy_timeout_ms=timeout_ms).conn
-    except StorageError:
-        return
+    connection = open_database(path, creates=False, busy_timeout_ms=timeout_ms).conn
     lost, db.conn = db.conn, connection
+    _removed.discard(db)
     if sys.version_info >= (3, 12):
         # The last connection to a file deletes its log when it closes, by a name that is the new file's by now.
         lost.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)

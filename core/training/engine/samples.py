@@ -63,7 +63,7 @@ class Batch:
     def padded(self, size: int) -> Batch:
         """The batch with rows of weight 0 up to `size`: they change no loss and no gradient. The labels of regimes
         weigh more for it, as the regime head takes the mean over all rows."""
-        weighted = self.regimes * np.array([[1.0], [size / self.size]], dtype=np.float32)
+        weighted = self.regimes * np.array([[1.0], [size / max(self.size, 1)]], dtype=np.float32)
         return Batch(*(padded(array, size) for array in (*self.arrays[:-1], weighted)))
 
 

@@ -222,6 +222,26 @@ def test_after_the_start_an_empty_folder_is_a_disk_that_is_away(folder: DataFold
 
 
 @pytest.mark.hostile
+@pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved")
+def test_a_folder_that_was_removed_takes_no_writes_until_it_is_back(folder: DataFolder) -> None:
+    """The open files would take them, and nobody would find them."""
+    with open_database(folder.database) as db:
+        store = CandleStore(db)
+        store.save(MARKET, [candle(1)])
+        away = folder.root.rename(folder.root.with_name("away"))
+        for _ in range(2):
+            with pytest.raises(PassingError, match="is not there") as caught:
+                store.save(MARKET, [candle(2)])
+            assert caught.value.fault is PassingFault.AWAY
+        shutil.copytree(away, folder.root)
+        assert store.save(MARKET, [candle(2)]) == 1
+        with open_database(folder.database, readonly=True) as other:
+            assert CandleStore(other).load(MARKET) == [candle(1), candle(2)]
+    while database._lost:
+        database._lost.pop().close()
+
+
+@pytest.mark.hostile
 def test_a_disk_that_cannot_be_read_is_no_damage_while_it_is_away(folder: DataFolder) -> None:
     """SQLite reports both by one error."""
     filled(folder.database)
