@@ -4,8 +4,8 @@ Who writes: the window writes candles (and with them candle_corrections), set_as
 checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines, drawings and ghost_alerts (without one,
 so do the commands that own the data folder; beside one, history commands write candles and exchange_holes in short
 transactions); the trainer writes runs, challengers, steps, forecasts, conditions,
-scores (each with its details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to
-name a market.
+scores (each with its details), drifts, evidence, checkpoints (with checkpoint_gains), setting_sets and incidents;
+either may be the first to name a market.
 What is imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer
 continues such a run.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 import sqlite3
 from enum import Enum
 
-VERSION = 2
+VERSION = 3
 """The schema's version, in the header as `user_version`. Databases from before 1.0.0 have 0, and a list of their
 changes instead."""
 _APPLICATION_ID = 0x47_43_44_4C
@@ -28,6 +28,7 @@ class Origin(Enum):
 
     NOBODY = "it is empty"
     THIS_SCHEMA = "this one, or one with the same schema"
+    UPGRADABLE = "an earlier one, which lacks only tables"
     OLDER = "an older one"
     NEWER = "a newer one"
     FOREIGN = "another program, or the file is damaged"
@@ -297,6 +298,16 @@ CREATE TABLE setting_sets (
 ) STRICT, WITHOUT ROWID;
 """
 
+# The interval of `checkpoints.model_gain`.
+_CHECKPOINT_GAINS = """
+CREATE TABLE checkpoint_gains (
+    checkpoint_id TEXT PRIMARY KEY REFERENCES checkpoints (checkpoint_id),
+    gain_low REAL,
+    gain_high REAL,
+    gain_candles INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
 # Results of evaluations of checkpoints over candle files. A deleted checkpoint keeps its row, and so these.
 _EVALUATIONS = """
 CREATE TABLE evaluations (
@@ -414,6 +425,7 @@ _TABLES = (
     + _DRIFTS
     + _EVIDENCE
     + _CHECKPOINTS
+    + _CHECKPOINT_GAINS
     + _EVALUATIONS
     + _INCIDENTS
     + _CHART_LINES
@@ -421,6 +433,9 @@ _TABLES = (
     + _CHALLENGERS
     + _GHOST_ALERTS
 )
+
+UPGRADES = {2: _CHECKPOINT_GAINS}
+"""The tables that a database of an earlier version lacks; all else in it is as it is now."""
 
 
 def origin_of(connection: sqlite3.Connection) -> Origin:
@@ -431,7 +446,9 @@ def origin_of(connection: sqlite3.Connection) -> Origin:
         int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
     )
     if application == _APPLICATION_ID and version:
-        return Origin.THIS_SCHEMA if version == VERSION else Origin.NEWER if version > VERSION else Origin.OLDER
+        if version == VERSION:
+            return Origin.THIS_SCHEMA
+        return Origin.NEWER if version > VERSION else Origin.UPGRADABLE if version in UPGRADES else Origin.OLDER
     if not tables:
         return Origin.NOBODY
     return Origin.OLDER if _LIST_OF_OLDER in tables else Origin.FOREIGN
@@ -440,11 +457,22 @@ def origin_of(connection: sqlite3.Connection) -> Origin:
 def create_tables(connection: sqlite3.Connection) -> None:
     """Create the tables in the caller's transaction. `Connection.executescript` would commit first; `sqlite_utils`
     tests after each character whether a statement is complete, half the time of creating a database."""
+    _execute(connection, _TABLES)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Add the tables that an upgradable database lacks, in the caller's transaction."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    _execute(connection, UPGRADES[version])
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _execute(connection: sqlite3.Connection, script: str) -> None:
     statement = ""
-    for piece in _TABLES.split(";"):
+    for piece in script.split(";"):
         statement += f"{piece};"
         if sqlite3.complete_statement(statement):
             connection.execute(statement)
             statement = ""
-    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
