@@ -28,10 +28,9 @@ _QUOTED = r"'[^']*'|\"[^\"]*\""
 _CONDITION = re.compile(r"[<>=!()]|\b(and|or|not|like|glob|between|isnull|notnull|is\s+(not\s+)?null)\b", re.IGNORECASE)
 _AS_SHOWN = re.compile(rf"({_QUOTED})|(\b\d{{4}}-\d\d-\d\d(?: \d\d:\d\d)?\b)|(−)|(?<=\d)\s*%")
 _TAG = re.compile(r"(?<![^\s(])tags?:([^\s()]+)", re.IGNORECASE)
-_COMMA = re.compile(
-    rf"({_QUOTED}|\b(?!(?:and|or|not)\b)[a-z_]+\s*\([^()]*\))|(?<![\w.,])(\d+(?:,\d+)+)(?![\w.])", re.IGNORECASE
-)
-"""A number with commas, outside of texts and of lists."""
+_LIST = r"\b(?!(?:and|or|not)\b)[a-z_]+\s*\([^()]*\)"
+_COMMA = re.compile(rf"({_QUOTED}|{_LIST})|(?<![\w.,])(\d+(?:,\d+)+)(?![\w.])", re.IGNORECASE)
+"""A number with commas, outside of texts and lists."""
 _MAY_BE_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 _NO_COLUMN = re.compile(r"no such column: (.+)")
 _NEAR = re.compile(r"near \"(.+?)\"|unrecognized token: \"(.+)\"")
@@ -84,9 +83,8 @@ def _search(typed: str) -> Filter:
     words = re.findall(r"in use|\S+", typed)
     parameters = {f"word{number}": _tag(word) or word for number, word in enumerate(words)}
     conditions = (_IS_TAGGED if _tag(word) else "instr(searched, :{}) > 0" for word in words)
-    return Filter(
-        " AND ".join(each.format(name) for each, name in zip(conditions, parameters, strict=True)), parameters
-    )
+    condition = " AND ".join(each.format(name) for each, name in zip(conditions, parameters, strict=True))
+    return Filter(condition, parameters)
 
 
 def _condition(typed: str, has_decimal_comma: bool) -> Filter:
@@ -115,7 +113,7 @@ def _with_point(digits: str, has_decimal_comma: bool) -> str:
     if _MAY_BE_THOUSANDS.fullmatch(digits):
         raise FilterError(f"“{digits}” may be {whole} or {point}: write one of them.")
     if not has_decimal_comma or digits.count(",") > 1:
-        raise FilterError(f"“{digits}” is not a number: write {point}, with a decimal point.")
+        raise FilterError(f"“{digits}” is not a number here: it is written without a comma, as 0.5 or 12000.")
     return point
 
 
