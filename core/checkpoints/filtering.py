@@ -27,7 +27,7 @@ _FUNCTIONS = frozenset(
 _QUOTED = r"'[^']*'|\"[^\"]*\""
 _CONDITION = re.compile(r"[<>=!()]|\b(and|or|not|like|glob|between|isnull|notnull|is\s+(not\s+)?null)\b", re.IGNORECASE)
 _AS_SHOWN = re.compile(rf"({_QUOTED})|(\b\d{{4}}-\d\d-\d\d(?: \d\d:\d\d)?\b)|(−)|(?<=\d)\s*%")
-_TAG = re.compile(r"(?<![^\s(])tags?:([^\s()]+)", re.IGNORECASE)
+_TAG = re.compile(rf"({_QUOTED})|(?<![^\s(])tags?:([^\s()]+)", re.IGNORECASE)
 _LIST = r"\b(?!(?:and|or|not)\b)[a-z_]+\s*\([^()]*\)"
 _COMMA = re.compile(rf"({_QUOTED}|{_LIST})|(?<![\w.,])(\d+(?:,\d+)+)(?![\w.])", re.IGNORECASE)
 """A number with commas, outside of texts and lists."""
@@ -91,8 +91,11 @@ def _condition(typed: str, has_decimal_comma: bool) -> Filter:
     parameters: dict[str, str] = {}
 
     def tagged(found: re.Match[str]) -> str:
+        quoted, tag = found.groups()
+        if quoted:
+            return str(quoted)
         name = f"tag{len(parameters)}"
-        parameters[name] = f" {found.group(1)} ".casefold()
+        parameters[name] = f" {tag} ".casefold()
         return _IS_TAGGED.format(name)
 
     def number(found: re.Match[str]) -> str:
@@ -104,7 +107,7 @@ def _condition(typed: str, has_decimal_comma: bool) -> Filter:
 
 def _tag(word: str) -> str | None:
     found = _TAG.fullmatch(word)
-    return None if found is None else f" {found.group(1)} "
+    return f" {found.group(2)} " if found and found.group(2) else None
 
 
 def _with_point(digits: str, has_decimal_comma: bool) -> str:
