@@ -182,8 +182,8 @@ FAULTS = (
     Fault(
         "unproven-checkpoint-is-best",
         "core/checkpoints/best.py",
-        "if not is_worse_than_none(info)), None)",
-        "if info is not None), None)",
+        "next(filter(is_proven_to_add, ranked), None)",
+        "next(iter(ranked), None)",
     ),
     Fault(
         "a-filter-may-call-any-function",

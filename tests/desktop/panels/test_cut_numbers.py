@@ -33,7 +33,6 @@ DOCKS = (
     ActionId.SHOW_GRADIENTS,
     ActionId.SHOW_ACCURACY,
     ActionId.SHOW_LEADERBOARD,
-    ActionId.SHOW_BEST,
     ActionId.SHOW_CHECKPOINTS,
     ActionId.SHOW_INCIDENTS,
     ActionId.SHOW_FEED,

@@ -298,7 +298,7 @@ def test_every_skill_names_its_quantity(qtbot: QtBot, bench: Bench) -> None:
         bench.window.panels.accuracy.details.page(name)
     texts = [label.text() for label in bench.window.findChildren(QLabel)]
     texts += [column.title for column in COLUMNS]
-    assert "Close skill" in texts and "Score" in texts
+    assert "Close skill" in texts and "Adds" in texts
     assert not [text for text in texts if text.startswith("Skill")]
 
 
