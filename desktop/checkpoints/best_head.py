@@ -16,7 +16,7 @@ from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
-_LEAST_PX = 190
+_LEAST_PX = 150
 """Height of the browser below which the second line is only in the tooltip: rows need the room."""
 
 

@@ -244,10 +244,10 @@ LEADING = frozenset({"marks", "step", "name"})
 """Columns that identify a row."""
 WHERE_FILLED = frozenset({"name", "evaluated", "tags"})
 """Default columns that are shown only if some checkpoint has a value in them."""
-LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "saved", "evaluated", "candle", "run")
+LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "saved", "evaluated", "candle", "run", "adds")
 """Default columns that are hidden first without room, and shown again with it."""
 SHRINKING = ("run", "name", "tags", "symbol")
-"""Columns of words that are then narrowed, in this order, so that the note stays in view."""
+"""Columns of words that are narrowed, in this order, before the last of these is hidden: the note stays in view."""
 
 
 def tooltip(kept: CheckpointRow) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -174,32 +174,37 @@ class CheckpointTable(QTableView):
         self._crowded_out = frozenset()
         if self.settings.columns:
             return
-        widths = {**self._widths.natural(self.fontMetrics()), **self.settings.widths}  # a hidden column has no width
+        natural = {**self._widths.natural(self.fontMetrics()), **self.settings.widths}  # a hidden column has no width
         arranged = self._arranged()
-        shown = [name for name in arranged if name not in self._unfilled]
-        hidden = set[str]()
-        for name in LEAST_FIRST:
-            if sum(widths[each] for each in shown) <= self.viewport().width():
-                break
-            if name in shown and name not in self.settings.widths:
-                hidden.add(name)
-                shown.remove(name)
-        self._narrow({name: widths[name] for name in shown})
-        self._crowded_out = frozenset(hidden)
+        widths = {name: natural[name] for name in arranged if name not in self._unfilled}
+        room, least = self.viewport().width(), self._widths.least(self.fontMetrics())
+        self._crowded_out = self._least_important(widths, room, least)
+        widths = {name: width for name, width in widths.items() if name not in self._crowded_out}
         self._is_arranging = True
         for name in arranged:
-            self.setColumnHidden(PLACE[name], name not in shown)
-        self._is_arranging = False
-
-    def _narrow(self, widths: dict[str, int]) -> None:
-        """Give columns of words less than these widths, as far as the note needs it."""
-        excess, least = sum(widths.values()) - self.viewport().width(), self._widths.least(self.fontMetrics())
-        self._is_arranging = True
-        for name in (each for each in SHRINKING if each in widths and each not in self.settings.widths):
-            width = max(min(widths[name], least), widths[name] - max(excess, 0))
-            excess -= widths[name] - width
+            self.setColumnHidden(PLACE[name], name not in widths)
+        for name, width in self._narrowed(widths, room, least).items():
             self.horizontalHeader().resizeSection(PLACE[name], width)
         self._is_arranging = False
+
+    def _least_important(self, widths: Mapping[str, int], room: int, least: int) -> frozenset[str]:
+        """The columns that have to be hidden so that the others fit; the last one only if words cannot be narrowed."""
+        hidden, needed = set[str](), sum(widths.values())
+        for name in (each for each in LEAST_FIRST if each in widths and each not in self.settings.widths):
+            if name == LEAST_FIRST[-1]:
+                needed -= sum(max(widths[each] - least, 0) for each in SHRINKING if each in widths.keys() - hidden)
+            if needed > room:
+                hidden.add(name)
+                needed -= widths[name]
+        return frozenset(hidden)
+
+    def _narrowed(self, widths: Mapping[str, int], room: int, least: int) -> dict[str, int]:
+        """Widths of the columns of words: less than these, as far as the others need it."""
+        excess, narrowed = sum(widths.values()) - room, {}
+        for name in (each for each in SHRINKING if each in widths and each not in self.settings.widths):
+            narrowed[name] = max(min(widths[name], least), widths[name] - max(excess, 0))
+            excess -= widths[name] - narrowed[name]
+        return narrowed
 
     def size_columns(self) -> None:
         """Set the widths that the font needs, or the user's own."""

@@ -19,7 +19,7 @@ _FIRST_ROWS = 1_000
 """Number of measured rows: measuring very many would take seconds."""
 _LONGEST_WORDS = {"name": 28, "tags": 28, "note": 20, "symbol": 28}
 """Columns of the user's words and of symbols: how many characters are given room. The note also fills the rest."""
-_FEWEST_LETTERS = 8
+_FEWEST_LETTERS = 6
 """Of words in a narrowed column."""
 
 

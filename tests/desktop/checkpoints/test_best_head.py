@@ -112,6 +112,6 @@ def test_a_low_browser_leaves_the_room_to_the_rows(
     qtbot: QtBot, panel: CheckpointsPanel, state: RunState, library: scenario.Library
 ) -> None:
     head = show(panel, state, library, *scenario.checkpoints())
-    panel.resize(900, 150)
+    panel.resize(900, 130)
     qtbot.waitUntil(lambda: "ago" not in words(head))
     assert "12,100" in words(head) and "ago" in head.toolTip()
