@@ -101,13 +101,12 @@ class CheckpointsPanel(Panel):
         except FilterError as error:
             self.filter.show_fault(error)
             return
-        total, waiting = len(catalog) if is_all else len(self._source.checkpoints()), 0
+        total, shown, waiting = len(catalog) if is_all else len(self._source.checkpoints()), len(rows), 0
         if stays and self.model.rows:
             found, rows = rows, [catalog.get(row.info.checkpoint_id) or row for row in self.model.rows]
             waiting = len({row.info.checkpoint_id for row in found} - {row.info.checkpoint_id for row in rows})
         self._has_waiting = stays
         self.table.show_rows(catalog, rows)
-        shown = len(rows)
         set_text(self._count, self._count_text(shown, waiting, total))
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
         self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
@@ -132,11 +131,11 @@ class CheckpointsPanel(Panel):
         return self.table.underMouse() or QApplication.activePopupWidget() is not None
 
     def _count_text(self, shown: int, waiting: int, total: int) -> str:
-        """How many rows there are, and what they are of."""
+        """How many match, also those that wait, and what they are of."""
         is_all, markets = self.table.settings.all_runs, self._source.market_count
         parts = [_count_text(shown, total)]
         if waiting:
-            parts.append(translate("Checkpoints", "{0} new").format(format_count(waiting)))
+            parts.append(translate("Checkpoints", "{0} new, waiting").format(format_count(waiting)))
         if total and is_all:
             parts.append(translate("Checkpoints", "all runs"))
         elif total and markets != 1:  # the figures are means over them: the column Symbol has the first alone
