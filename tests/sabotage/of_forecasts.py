@@ -186,6 +186,18 @@ FAULTS = (
         "next(iter(ranked), None)",
     ),
     Fault(
+        "what-a-checkpoint-adds-before-its-proof",
+        "core/checkpoints/best.py",
+        "return info.model_gain if info.gain_low > 0.0 or info.gain_high < 0.0 else None",
+        "return info.model_gain",
+    ),
+    Fault(
+        "a-decimal-comma-where-the-language-has-none",
+        "core/checkpoints/filtering.py",
+        "if not has_decimal_comma or",
+        "if",
+    ),
+    Fault(
         "a-filter-may-call-any-function",
         "core/checkpoints/filtering.py",
         "action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS",
