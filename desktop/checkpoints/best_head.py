@@ -86,7 +86,7 @@ class BestCheckpointHead(QWidget):
         saved = translate("Checkpoints", "Saved {0}, candle of {1}").format(age, format_time(best.candle_open_time_ms))
         if is_proven_to_add(best):
             return saved
-        unproven = translate("Checkpoints", "No checkpoint is proven to add to the simple rules yet.")
+        unproven = translate("Checkpoints", "No checkpoint is proven to add to the baselines yet.")
         return f"{unproven} {saved}"
 
     def _why_none(self) -> str:

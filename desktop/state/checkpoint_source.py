@@ -313,7 +313,7 @@ def _archived(count: int, *, is_archived: bool) -> str:
 
 ADDS_MEANING = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "What the model adds to the skill of the ghosts, beyond the simple rules: close and range in equal parts, over all "
+    "What the model adds to the skill of the ghosts, beyond the baselines: close and range in equal parts, over all "
     "own candles of its line of weights until it was saved, with an interval that holds however often you look. It is "
     "shown once it is proven, when the interval excludes 0.",
 )
