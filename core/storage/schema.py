@@ -15,7 +15,7 @@ from __future__ import annotations
 import sqlite3
 from enum import Enum
 
-VERSION = 2
+VERSION = 3
 """The schema's version, in the header as `user_version`. Databases from before 1.0.0 have 0, and a list of their
 changes instead."""
 _APPLICATION_ID = 0x47_43_44_4C
@@ -33,6 +33,8 @@ class Origin(Enum):
     FOREIGN = "another program, or the file is damaged"
 
 
+# inside: what finer candles of the market said when the candle was stored (`candles.packed_inside`), and so the same
+# whenever a trainer reads it.
 # history_version: raised by each transaction that stores history (imported or fetched), so that a window beside it
 # knows of which market to read the candles again.
 _CANDLES = """
@@ -52,6 +54,7 @@ CREATE TABLE candles (
     low REAL NOT NULL,
     close REAL NOT NULL,
     volume REAL NOT NULL,
+    inside BLOB,
     PRIMARY KEY (market_id, open_time_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE exchange_holes (

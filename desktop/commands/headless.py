@@ -94,7 +94,8 @@ async def _run(
     feeds = await _feeds(context, clock, progress)
     first, *others = feeds
     root, settings = context.folder.root, context.settings
-    spec = SessionSpec(root, first, settings, context.new_run, context.start, tuple(others))
+    reads_inside = any(feed.has_insides for feed in feeds.values())
+    spec = SessionSpec(root, first, settings, context.new_run, context.start, tuple(others), reads_inside)
 
     def show_feed(status: FeedStatus) -> None:
         progress.show_feed(status)

@@ -17,8 +17,9 @@ from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds
 from core.market.feeds.replay import ReplayFeed, StoredFeed, replay_name, sample_feed
 from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.venue import ExchangeUrls
-from core.market.history.candle_file import read_candle_file
+from core.market.history.candle_file import CandleFile, read_candle_file
 from core.market.history.candle_table import Watch
+from core.market.history.insides import joined, with_insides
 from core.market.shown_names import shown_market
 from core.settings.tree import MarketSettings
 
@@ -143,8 +144,18 @@ async def _replay(settings: MarketSettings, clock: Clock, limit: int | None, wat
     if not settings.file:
         raise FeedError("A replay needs a candle file: name one with --file, or in the market dialog.")
     path = Path(settings.file)
-    file = await asyncio.to_thread(read_candle_file, path, watch)
+    file = await asyncio.to_thread(_file, path, settings, watch)
     return ReplayFeed(file, replay_name(path, file), clock, settings.speed or 0.0, settings.catch_up_candles, limit)
+
+
+def _file(path: Path, settings: MarketSettings, watch: Watch) -> CandleFile:
+    file = read_candle_file(path, watch)
+    if settings.joined_to is not None:
+        file = joined(file, Interval.parse(settings.joined_to))
+    if settings.inside is not None:
+        finer = Path(settings.inside)
+        file = with_insides(file, read_candle_file(finer, watch), finer.name)
+    return file
 
 
 def _simulated(

@@ -58,6 +58,8 @@ class SessionSpec:
     start: StartingPoint | None = None
     others: tuple[Market, ...] = ()
     """Further markets that the same model learns, all of them `in_order`."""
+    reads_inside: bool = False
+    """Whether the run reads what is known of the inside of candles."""
 
     @property
     def markets(self) -> tuple[Market, ...]:
@@ -74,12 +76,14 @@ class SessionSpec:
 
     @property
     def fingerprint(self) -> str:
-        """A text that must be equal for a run to be continued: the model's shape, the challengers' names and the seed;
-        of several markets also whether they are several, and with a seed which, as others would change what it
-        repeats."""
+        """A text that must be equal for a run to be continued: the model's shape, the challengers' names, the seed, and
+        whether insides are read; of several markets also whether they are several, and with a seed which, as others
+        would change what it repeats."""
         parts: dict[str, Any] = {"model": model_to_dict(self.settings.model), "seed": self.settings.training.seed}
         if self.challengers:
             parts["model"]["challengers"] = self.challengers  # a file may be moved
+        if self.reads_inside:
+            parts["inside"] = True
         if self.others:
             is_seeded = self.settings.training.seed is not None
             parts["markets"] = [str(market) for market in self.markets] if is_seeded else "several"
