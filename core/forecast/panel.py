@@ -116,8 +116,8 @@ class Panel:
         return self._columns[name][places, self.newest(places)]
 
     def features(self, places: Places, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Known at the candle's close, each within +-6: [..., feature]; its own, then those of other markets, then those
-        of its inside."""
+        """Known at the candle's close, each within +-6: [..., feature]; its own, then those of other markets, then
+        those of its inside."""
         return self._features[places, rows]
 
     def anchors(self, places: Places, rows: NDArray[np.int64]) -> FloatArray:

@@ -22,7 +22,9 @@ _LARGEST_DIFFERENCE = 0.01
 def joined(file: CandleFile, interval: Interval) -> CandleFile:
     """The file's candles joined to coarser ones, whose inside they are. The last one may lack some of its part, and is
     left out then. Raises CandleFileError."""
-    _require_finer(file.interval, interval, "Its candles cannot be joined")
+    if file.interval == interval:
+        return file
+    _require_finer(file.interval, interval, "The file's candles cannot be joined")
     columns, finer = _joined(file, interval), file.candles.columns
     if not len(columns):
         raise CandleFileError(f"The file holds less than one candle of {interval}.")
@@ -49,9 +51,11 @@ def with_insides(file: CandleFile, finer: CandleFile, name: str) -> CandleFile:
 
 
 def _require_finer(finer: Interval, coarser: Interval, what: str) -> None:
+    """what: the beginning of the sentence. Raises CandleFileError."""
     if not can_be_inside(finer, coarser):
         raise CandleFileError(
-            f"{what} of candles of {coarser}: {finer} must be a part of {coarser}, at most one in {LEAST_PER_CANDLE}."
+            f"{what}: candles of {finer} are no parts of {coarser}, or too few of them. There must be at least "
+            f"{LEAST_PER_CANDLE} in each."
         )
 
 
