@@ -32,7 +32,7 @@ def joined(file: CandleFile, interval: Interval) -> CandleFile:
     return replace(file, candles=CandleRows(columns, found), interval=interval)
 
 
-def with_insides(file: CandleFile, finer: CandleFile, name: str) -> CandleFile:
+def add_insides(file: CandleFile, finer: CandleFile, name: str) -> CandleFile:
     """The file's candles with the insides that `finer`, a file of this name, gives them. Raises CandleFileError."""
     _require_finer(finer.interval, file.interval, f"{name} cannot be the inside")
     columns, join = file.candles.columns, _joined(finer, file.interval)

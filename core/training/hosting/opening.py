@@ -44,7 +44,7 @@ from core.training.online.reference_model import ReferenceModel
 from core.training.online.score_ledger import ScoreLedger
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import unpack_all
-from core.training.online.trainer_spec import SessionSpec, for_markets
+from core.training.online.trainer_spec import SessionSpec, as_it_began, for_markets
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.quarantine import Quarantine
@@ -77,7 +77,7 @@ class OpenedRun:
 def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
     """Take over the run, with the runs of the model's other markets. Raises StorageError and ChallengerError."""
     settings = for_markets(spec.settings, len(spec.markets))
-    spec = replace(spec, settings=settings)
+    spec = as_it_began(replace(spec, settings=settings), RunStore(db))
     run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint, spec.others)
     if run is not None:
         seed = run.seed

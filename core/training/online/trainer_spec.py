@@ -16,6 +16,7 @@ from core.domain.challenger_sources import names_of
 from core.domain.events import ForecastMode
 from core.market.shown_names import shown_market
 from core.settings.tree import Settings, model_to_dict
+from core.storage.runs import RunStore
 
 _FEWEST_SAMPLES = 2
 """The fewest samples of a market in a step: the newest has no target beyond the first horizon, so an older one is
@@ -88,6 +89,15 @@ class SessionSpec:
             is_seeded = self.settings.training.seed is not None
             parts["markets"] = [str(market) for market in self.markets] if is_seeded else "several"
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def as_it_began(spec: SessionSpec, runs: RunStore) -> SessionSpec:
+    """The spec of a live run that is continued reads insides as it did from its beginning, whatever the settings are by
+    now: the shape of its model depends on it. Raises StorageError."""
+    if spec.new_run or spec.own_mode is not ForecastMode.LIVE:
+        return spec
+    both = (replace(spec, reads_inside=reads) for reads in (spec.reads_inside, not spec.reads_inside))
+    return next((each for each in both if runs.find(each.market, each.fingerprint, each.others)), spec)
 
 
 def in_order(markets: Sequence[Market]) -> tuple[Market, ...]:

@@ -10,7 +10,7 @@ import pytest
 from core.domain.candle import Candle, Interval
 from core.market.history.candle_file import CandleFile, read_candle_file
 from core.market.history.errors import CandleFileError
-from core.market.history.insides import joined, with_insides
+from core.market.history.insides import add_insides, joined
 from tests.support.candles import random_walk, without, write_csv
 
 FIVE = Interval.parse("5m")
@@ -34,14 +34,14 @@ def test_a_file_of_the_same_market_gives_the_same_insides(tmp_path: Path) -> Non
     finer = file_of(tmp_path, random_walk(60))
     both = joined(finer, FIVE)
     alone = file_of(tmp_path, [replace(candle, inside=None) for candle in both.candles])
-    found = with_insides(alone, finer, "finer.csv")
+    found = add_insides(alone, finer, "finer.csv")
     assert [candle.inside for candle in found.candles] == [candle.inside for candle in both.candles]
 
 
 def test_a_hole_in_the_finer_file_leaves_a_candle_without_an_inside(tmp_path: Path) -> None:
     finer = random_walk(60)
     coarse = file_of(tmp_path, list(joined(file_of(tmp_path, finer), FIVE).candles))
-    found = with_insides(coarse, file_of(tmp_path, without(finer, *range(11, 15))), "finer.csv")
+    found = add_insides(coarse, file_of(tmp_path, without(finer, *range(11, 15))), "finer.csv")
     assert [place for place, candle in enumerate(found.candles) if candle.inside is None] == [2]
 
 
@@ -55,7 +55,7 @@ def test_a_file_that_cannot_be_the_inside_is_refused_with_its_name(tmp_path: Pat
         "later": file_of(tmp_path, random_walk(60, start_ms=1_700_000_100_000)),
     }[other]
     with pytest.raises(CandleFileError, match=r"wrong\.csv"):
-        with_insides(coarse, wrong, "wrong.csv")
+        add_insides(coarse, wrong, "wrong.csv")
 
 
 def _dearer(candle: Candle) -> Candle:
