@@ -36,6 +36,8 @@ class Origin(Enum):
     FOREIGN = "another program, or the file is damaged"
 
 
+# inside: what finer candles of the market said when the candle was stored (`candles.packed_inside`), and so the same
+# whenever a trainer reads it.
 # history_version: raised by each transaction that stores history (imported or fetched), so that a window beside it
 # knows of which market to read the candles again.
 _CANDLES = """
@@ -55,6 +57,7 @@ CREATE TABLE candles (
     low REAL NOT NULL,
     close REAL NOT NULL,
     volume REAL NOT NULL,
+    inside BLOB,
     PRIMARY KEY (market_id, open_time_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE exchange_holes (
@@ -358,8 +361,8 @@ _TABLES = (
     + WINDOW_TABLES
 )
 
-UPGRADES = {2: _CHECKPOINT_GAINS}
-"""The tables that a database of an earlier version lacks; all else in it is as it is now."""
+UPGRADES = {2: f"{_CHECKPOINT_GAINS}ALTER TABLE candles ADD COLUMN inside BLOB;"}
+"""What a database of an earlier version lacks; all else in it is as it is now."""
 
 
 def origin_of(connection: sqlite3.Connection) -> Origin:
@@ -387,7 +390,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Add the tables that an upgradable database lacks, in the caller's transaction."""
+    """Add what an upgradable database lacks, in the caller's transaction."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     _execute(connection, UPGRADES[version])
     connection.execute(f"PRAGMA user_version = {VERSION}")
