@@ -138,17 +138,11 @@ class CandleStore:
                 insides.append((candle.open_time_ms, packed_inside(candle.inside)))
         if not rows:
             return 0
-<<<<<<< HEAD
         with write(self.db):
             market_id = add_market(self.db, market)
-            return self.db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
-=======
-        with write(self._db):
-            market_id = add_market(self._db, market)
             known = ({"market": market_id, "time": time_ms, "numbers": numbers} for time_ms, numbers in insides)
-            self._db.conn.executemany(_INSERT_INSIDE, known)
-            return self._db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
->>>>>>> main
+            self.db.conn.executemany(_INSERT_INSIDE, known)
+            return self.db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
 
     def save_columns(
         self,
@@ -198,27 +192,15 @@ class CandleStore:
         """Candles that opened after `after_ms` (all without it), ascending; the first `limit` of them."""
         market_id = find_market(self.db, market)
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
-<<<<<<< HEAD
-        sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? {condition} ORDER BY open_time_ms LIMIT ?"
-        rows = select(self.db, sql, (market_id, *values, -1 if limit is None else limit))
-        return [Candle(*row) for row in rows]
-
-    def newest(self, market: Market, count: int) -> list[Candle]:
-        market_id = find_market(self.db, market)
-        sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? ORDER BY open_time_ms DESC LIMIT ?"
-        rows = select(self.db, sql, (market_id, max(0, count)))
-        return [Candle(*row) for row in reversed(rows)]
-=======
         sql = f"{_WITH_INSIDE} {condition} ORDER BY open_time_ms LIMIT ?"
-        rows = select(self._db, sql, (market_id, *values, -1 if limit is None else limit))
+        rows = select(self.db, sql, (market_id, *values, -1 if limit is None else limit))
         return [_candle(*row) for row in rows]
 
     def newest(self, market: Market, count: int) -> list[Candle]:
-        market_id = find_market(self._db, market)
+        market_id = find_market(self.db, market)
         sql = f"{_WITH_INSIDE} ORDER BY open_time_ms DESC LIMIT ?"
-        rows = select(self._db, sql, (market_id, max(0, count)))
+        rows = select(self.db, sql, (market_id, max(0, count)))
         return [_candle(*row) for row in reversed(rows)]
->>>>>>> main
 
     def columns_before(self, market: Market, before_ms: int | None, limit: int) -> StoredColumns:
         """The newest `limit` candles that opened before `before_ms` (of all without it), without an object for each."""

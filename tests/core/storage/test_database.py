@@ -25,13 +25,9 @@ from core.storage.folder import DataFolder
 from core.storage.recovering import open_or_recover
 from core.storage.runs import RunStore
 from core.storage.schema import VERSION
-<<<<<<< HEAD
-from tests.core.storage.samples import MARKET, candle
-from tests.support.lost_files import lose_open_files
-=======
 from core.storage.soundness import fault_of, tables_of
 from tests.core.storage.samples import MARKET, candle, checkpoint, open_record
->>>>>>> main
+from tests.support.lost_files import lose_open_files
 
 TABLES = {"markets", "candles", "runs", "steps", "forecasts", "scores", "checkpoints", "incidents"}
 NOON_MS = 1_764_417_600_000
