@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.domain.dates import utc_text
-from core.evaluation.report.figures import floored_percent, measured, percent
+from core.evaluation.report.figures import floored_percent, measured, missing, percent
 
 SKILLS_HEADER = ("Rank", "", "Skill, close", "Skill, range", "Behind the leader")
 _OTHERS = ("", "90 % band", "Direction", "ms a candle", "n", "Since")
 EMPTY = "No scores yet: the first numbers come after 50 candles."
 EXPLAINED = (
-    "A rank is one more than the number of rows that are proven better. All intervals hold jointly, "
-    "at every moment: at most 5 % of runs ever have a wrong interval among the skills; likewise the comparisons."
+    "A rank is one more than the number of rows that are proven better. Intervals hold however often one looks: that "
+    "of a skill for its row alone, ranks and what is behind the leader for all rows together."
 )
 _MISSING = "–"
 
@@ -43,8 +43,10 @@ def _others(row: dict[str, Any]) -> tuple[str, ...]:
 
 def _skill(found: dict[str, Any] | None) -> str:
     """A skill with its interval; the value alone before there is one."""
-    if found is None or found["value"] is None:
+    if found is None:
         return _MISSING
+    if found["value"] is None:
+        return missing(found["n"])
     return percent(found["value"]) if found["ci95"] is None else measured(found["value"], found["ci95"], found["n"])
 
 

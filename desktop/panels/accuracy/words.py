@@ -10,6 +10,8 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 COIN = 0.5
 _MOST_DECIMALS = 6
+NOTHING = QT_TRANSLATE_NOOP("Panels", "nothing to forecast")
+"""In place of a ratio of nothing: a market without movement, or without volume."""
 
 
 def points(value: float | None, decimals: int = 2, *, signed: bool = True) -> str:
@@ -20,6 +22,11 @@ def points(value: float | None, decimals: int = 2, *, signed: bool = True) -> st
 def value_of(estimate: Estimate) -> float | None:
     """Its value if it has an interval: without one it means too little to be shown."""
     return None if estimate.low is None or estimate.high is None else estimate.value
+
+
+def is_of_nothing(estimate: Estimate) -> bool:
+    """Whether there are enough candles for a figure, but nothing moved in them."""
+    return estimate.value is None and estimate.n >= FEWEST_FOR_AN_ESTIMATE
 
 
 def span(estimate: Estimate, decimals: int = 2) -> str:
@@ -64,6 +71,8 @@ def proof(estimate: Estimate, above: str, below: str, neither: str, against: flo
 
 def proof_in_full(estimate: Estimate, name: str) -> str:
     """The proof against zero as a sentence. name: in the user's language."""
+    if is_of_nothing(estimate):
+        return f"{name}: {translate('Panels', NOTHING)}."
     if estimate.value is None:
         return not_yet(estimate.n)
     n = format_count(estimate.n)
