@@ -231,7 +231,12 @@ def pooled_figures(found: dict[str, Any]) -> list[Estimate]:
         return []
     of = found["pooled"]["anytime"]
     values = [of[f"{name}_{key}"] for name in ("close", "range") for key in ("skill", "model_gain")]
-    return [Estimate(each["value"], *(each["ci95"] or (None, None)), of["n"]) for each in values]
+    return [estimate_of(each | {"n": of["n"]}) for each in values]
+
+
+def estimate_of(found: dict[str, Any]) -> Estimate:
+    low, high = found["ci95"] or (None, None)
+    return Estimate(found["value"], low, high, found["n"])
 
 
 def test_the_leaderboard_and_all_markets_as_one(record: Record, opened: Opened) -> None:
@@ -260,7 +265,7 @@ def of_board(board: dict[str, Any]) -> list[Estimate]:
         for key in keys
         if row[key] is not None and not (row["name"] == COMBINATION and key in ("close", "range"))
     ]
-    return [Estimate(each["value"], *(each["ci95"] or (None, None)), each["n"]) for each in cells]
+    return [estimate_of(each) for each in cells]
 
 
 def test_the_page_to_share_and_the_report_of_evaluate(opened: Opened) -> None:
