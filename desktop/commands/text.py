@@ -58,7 +58,7 @@ def text_table(header: Sequence[str] | None, rows: Iterable[Sequence[str]]) -> T
 def _print_markets(summary: dict[str, Any]) -> None:
     pooled = summary["pooled"]
     skills = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
-    gains = Table("Market, close and range equally", "The model adds", "Learning", box=None, pad_edge=False)
+    gains = Table("Market", "The model adds", "Learning", box=None, pad_edge=False)
     for name, of in summary.items():
         if of is not pooled:
             market, found = shown_market(Market.parse(name)), of["skill"]
