@@ -99,7 +99,7 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         *answers.answers(summary),
         ("Skill, range", _measured(skill["range"])),
         ("Direction", _direction(accuracy["direction"])),
-        ("Candle accuracy", f"{_share(accuracy['candle'])}; the reference alone {alone}"),
+        ("Candle accuracy", f"{_share(accuracy['candle'])}; “no change” alone {alone}"),
         ("90 % band covers", _share(accuracy["coverage_90"])),
         ("50 % band covers", _share(accuracy["coverage_50"])),
         *checkpoints,

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from core.domain.dates import utc_text
+from core.forecast.experts import EXPERTS, REFERENCE
 from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMATE
 
 NOT_ENOUGH = "not enough candles"
@@ -182,7 +183,7 @@ def against_best(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     found = [summary["pinball"][name] for name in QUANTITIES]
     return [
         ("Against the best", *map(_against_best, found)),
-        ("", *(_better_or_worse(of, "skill_vs_best") for of in found)),
+        ("", *("" if _is_no_change(of) else _better_or_worse(of, "skill_vs_best") for of in found)),
     ]
 
 
@@ -363,7 +364,13 @@ def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
+def _is_no_change(of: dict[str, Any]) -> bool:
+    return bool(of["best_baseline_name"] == EXPERTS[REFERENCE])
+
+
 def _against_best(of: dict[str, Any]) -> str:
+    if _is_no_change(of):
+        return "“no change” is the best: see the skill"  # with its one interval
     name = "" if of["best_baseline_name"] is None else f"{of['best_baseline_name']}: "
     return name + _measured(of, "skill_vs_best")
 

@@ -71,6 +71,15 @@ def test_no_figure_is_repeated_with_another_interval(shared: SharedRun) -> None:
     for key in ("skill", "model_gain"):
         assert figures.between(of[f"{key}_ci95"]) not in seen, "it is on the page of `evaluate` only"
     assert figures.between(of["skill_vs_best_ci95"]) in seen, "no other table has it"
+    assert "Diebold-Mariano" not in seen
+    no_change = {
+        **of,
+        "best_baseline_name": "reference",
+        "skill_vs_best": of["skill"],
+        "skill_vs_best_ci95": [0.1, 0.2],
+    }
+    best = replace(shared, summary={**shared.summary, "pinball": {**shared.summary["pinball"], "close": no_change}})
+    assert "10.0 to 20.0" not in Tree(shared_page(best)).text, "against “no change” it is the skill"
 
 
 def test_a_run_of_an_exchange_can_be_repeated_from_public_candles(shared: SharedRun) -> None:
