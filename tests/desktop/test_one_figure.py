@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,11 +85,8 @@ class Record:
         return done.stdout
 
 
-@pytest.fixture(scope="module", params=SEEDS)
-def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """The tests only read it."""
-    seed: int = request.param
-    root = commands.configure(tmp_path_factory.mktemp(f"record-{seed}"))
+def record_of(root: Path, seed: int) -> Record:
+    commands.configure(root)
     if seed == HEADLESS:
         played = ("headless", "--feed", "simulate", "--candles", "160", "--speed", "0")
         done = commands.invoke(*played, "--data-dir", str(root), COLUMNS="300")
@@ -127,11 +124,17 @@ def walk(count: int, seed: int, *, is_still: bool) -> list[Candle]:
     return [replace(each, open=1.0, high=1.0, low=1.0, close=1.0) for each in candles] if is_still else candles
 
 
-@pytest.fixture
-def opened(record: Record) -> Iterator[Opened]:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_place_shows_the_same_figures(tmp_path: Path, seed: int, qtbot: QtBot, theme: Theme) -> None:
+    record = record_of(tmp_path, seed)
     with closing(open_database(DataFolder(record.root).database, readonly=True)) as db:
         runs = RunStore(db).members(RunStore(db).list()[0].head_id)
-        yield Opened(db, runs, [record.expected[run.run_id] for run in runs])
+        opened = Opened(db, runs, [record.expected[run.run_id] for run in runs])
+        check_metrics_as_json_and_as_text(record, opened)
+        check_the_leaderboard_and_all_markets_as_one(record, opened)
+        check_the_page_to_share_and_the_report_of_evaluate(opened)
+        check_the_accuracy_by_candles_ahead(opened)
+        check_the_window(opened, qtbot, theme)
 
 
 @dataclass
@@ -209,7 +212,7 @@ def same(found: dict[str, Any], expected: Estimate) -> None:
     assert (found["value"], found["ci95"]) == (pytest.approx(expected.value), pytest.approx(expected.ci95))
 
 
-def test_metrics_as_json_and_as_text(record: Record, opened: Opened) -> None:
+def check_metrics_as_json_and_as_text(record: Record, opened: Opened) -> None:
     found = commands.invoke_json("metrics", *record.where)
     for run, expected in zip(opened.runs, opened.expected, strict=True):
         skill = found.get(str(run.market), found)["skill"]
@@ -239,7 +242,7 @@ def estimate_of(found: dict[str, Any]) -> Estimate:
     return Estimate(found["value"], low, high, found["n"])
 
 
-def test_the_leaderboard_and_all_markets_as_one(record: Record, opened: Opened) -> None:
+def check_the_leaderboard_and_all_markets_as_one(record: Record, opened: Opened) -> None:
     ids = [run.run_id for run in opened.runs]
     for run_id, expected in zip(ids, opened.expected, strict=True):
         board = as_data(stored_leaderboard(opened.db, [run for run in opened.runs if run.run_id == run_id]))
@@ -268,7 +271,7 @@ def of_board(board: dict[str, Any]) -> list[Estimate]:
     return [estimate_of(each) for each in cells]
 
 
-def test_the_page_to_share_and_the_report_of_evaluate(opened: Opened) -> None:
+def check_the_page_to_share_and_the_report_of_evaluate(opened: Opened) -> None:
     for run, expected in zip(opened.runs, opened.expected, strict=True):
         shared = read_shared(opened.db, run, TRADE_COST, ())
         seen = Tree(shared_page(shared).replace("</t", " </t")).text
@@ -283,7 +286,7 @@ def test_the_page_to_share_and_the_report_of_evaluate(opened: Opened) -> None:
             same(summary["anytime"][key] | {"n": summary["anytime"]["n"]}, figure)
 
 
-def test_the_accuracy_by_candles_ahead(opened: Opened) -> None:
+def check_the_accuracy_by_candles_ahead(opened: Opened) -> None:
     for run, expected in zip(opened.runs, opened.expected, strict=True):
         found = read_all(RunningAccuracy(opened.db, run.run_id, HORIZONS))
         first, chosen = found.horizons[0], found.chosen
@@ -298,7 +301,7 @@ def test_the_accuracy_by_candles_ahead(opened: Opened) -> None:
             same({"value": estimate.value, "ci95": estimate.ci95, "n": estimate.n}, wanted)
 
 
-def test_the_window(opened: Opened, qtbot: QtBot, theme: Theme) -> None:
+def check_the_window(opened: Opened, qtbot: QtBot, theme: Theme) -> None:
     for run, expected in zip(opened.runs, opened.expected, strict=True):
         state = watching(opened, run)
         accuracy, bar = AccuracyPanel(state, theme), StatusPanel(state, theme)

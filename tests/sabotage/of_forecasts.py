@@ -306,6 +306,12 @@ FAULTS = (
         "self._alpha = _ALPHA",
     ),
     Fault(
+        "leaderboard-ghosts-with-another-interval",
+        "core/evaluation/leaderboard.py",
+        "combined[of] if name == COMBINATION else",
+        "combined[of] if not name else",
+    ),
+    Fault(
         "leaderboard-rank-without-proof",
         "core/evaluation/leaderboard.py",
         "ranks[other] += found.low > 0.0",
