@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -56,25 +56,29 @@ def text_table(header: Sequence[str] | None, rows: Iterable[Sequence[str]]) -> T
 
 
 def _print_markets(summary: dict[str, Any]) -> None:
+    _print_figures(summary, lambda name: shown_market(Market.parse(name)))
+    pooled, console = summary["pooled"], Console(markup=False)
+    console.print(f"Steps: {pooled['steps']:,}; loss {_losses(pooled['loss'])}")
+    console.print(f"Checkpoints: {_checkpoints(pooled['checkpoints'])}")
+
+
+def _print_figures(summary: dict[str, Any], shown_name: Callable[[str], str]) -> None:
+    """The figures of each run, and of all as one. shown_name: of a key of the summary."""
     pooled = summary["pooled"]
     skills = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
     gains = Table("Market", "The model adds", "Learning", box=None, pad_edge=False)
-    for name, of in summary.items():
+    for key, of in summary.items():
         if of is not pooled:
-            market, found = shown_market(Market.parse(name)), of["skill"]
-            skills.add_row(Text(market), f"{of['candles']:,}", *(_judged(found[each]) for each in _QUANTITIES))
-            gains.add_row(Text(market), *(_judged(found[each]) for each in ("model_gain", "online_gain")))
+            name, found = Text(shown_name(key)), of["skill"]
+            skills.add_row(name, f"{of['candles']:,}", *(_judged(found[each]) for each in _QUANTITIES))
+            gains.add_row(name, *(_judged(found[each]) for each in ("model_gain", "online_gain")))
     of_all, n = pooled["anytime"], {"n": pooled["anytime"]["n"]}
     skills.add_row("All", f"{pooled['candles']:,}", *(_judged(of_all[f"{each}_skill"] | n) for each in _QUANTITIES))
-    of_each = Table("All markets", "What the model adds", box=None, pad_edge=False)
+    of_each = Table("All markets", "The model adds", box=None, pad_edge=False)
     for each in _QUANTITIES:
         of_each.add_row(each, _judged(of_all[f"{each}_model_gain"] | n))
-    console = Console(markup=False)
-    console.print(skills)
-    console.print(gains)
-    console.print(of_each)
-    console.print(f"Steps: {pooled['steps']:,}; loss {_losses(pooled['loss'])}")
-    console.print(f"Checkpoints: {_checkpoints(pooled['checkpoints'])}")
+    for table in (skills, gains, of_each):
+        Console(markup=False).print(table)
 
 
 def _judged(estimate: dict[str, Any]) -> str:
@@ -205,6 +209,9 @@ def print_together(summary: dict[str, Any]) -> None:
     pooled = summary["pooled"]
     console.print(Text(figures.together_heading(pooled)))
     console.print(Text(figures.circumstances(pooled)))
+    console.print()
+    _print_figures(summary, figures.printable)
+    console.print(answers.EXPLAINED)
     console.print()
     for title, key in (("Against the best", "skill_vs_best"), ("What the model adds", "model_gain")):
         header = (f"{title}, one candle ahead ({ONE_LOOK})", *figures.QUANTITIES, "n")

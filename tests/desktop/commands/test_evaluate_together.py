@@ -62,8 +62,8 @@ def test_the_table_has_a_row_for_each_file_and_one_for_all(files: list[str], dat
     assert lines[1].startswith("seed 3, ") and lines[1].endswith(" candles/s with training on")
     assert "fewer than 300 candles count." in " ".join(shown.stdout.split()) and "Skill:" not in shown.stdout
     assert [sum(line.startswith(name) for line in lines) for name in ("alpha.csv", "gamma.csv", "All files")] == [
-        2,
-        2,
+        4,
+        4,
         3,
     ]
 
