@@ -7,6 +7,7 @@ original scores, even after they were thinned or corrected. No torch.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -155,6 +156,13 @@ class SkillEvidence:
         if against not in self._known:
             self._known[against] = self.sums.gains(against)
         return self._known[against]
+
+    def later(self, after_ms: int) -> SkillEvidence:
+        """Of targets after this one alone: a block counts if all of it is later."""
+        later, first = SkillEvidence(self._kind), 1 + bisect_left(self._ends_ms, after_ms)
+        later._blocks, later._ends_ms = self._blocks[first:], self._ends_ms[first:]
+        later._open = [(target_ms, losses) for target_ms, losses in self._open if target_ms > after_ms]
+        return later
 
 
 class ExpertEvidence:
@@ -308,6 +316,10 @@ class RunEvidence:
     def model_gains(self) -> tuple[Estimate, Estimate, Estimate]:
         """The gain of the model over the baselines: both equally, close, range."""
         return self._own.gains(WITHOUT_MODEL)
+
+    def model_gain_after(self, after_ms: int) -> Estimate:
+        """The first of `model_gains`, over targets after this one alone."""
+        return self._own.later(after_ms).gains(against=1)[0]
 
     def online_gain(self, age: int, needed: int) -> OnlineGain:
         """The gain from online learning. age, needed: see `OnlineGain`."""
