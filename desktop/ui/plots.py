@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -43,6 +44,19 @@ def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
     with np.errstate(invalid="ignore"):
         mean: FloatArray = np.where(n > 0, (sums[ends] - sums[starts]) / np.maximum(n, 1), np.nan)
     return mean
+
+
+def newest_mean(values: FloatArray, index: int) -> float | None:
+    """The `smoothed_mean` of a curve at one place; None if nothing was measured."""
+    newest = values[max(index + 1 - SMOOTHING_STEPS, 0) : index + 1]
+    newest = newest[np.isfinite(newest)]
+    return float(newest.mean()) if newest.size else None
+
+
+def in_view(x: FloatArray, view: tuple[float, float], before: int) -> slice:
+    """The values in a range and next to it, with as many more before them as their means need. x: [n], ascending."""
+    first, stop = np.searchsorted(x, view).tolist()
+    return slice(max(first - before, 0), stop + 1)
 
 
 def logarithm(values: FloatArray) -> FloatArray:
@@ -175,7 +189,7 @@ def own_children(item: QGraphicsItem) -> None:
 def plot_widget(
     name: str,
     left: type[pg.AxisItem],
-    plot_type: type[pg.PlotWidget] = pg.PlotWidget,
+    plot_type: Callable[..., pg.PlotWidget] = pg.PlotWidget,
     bottom: type[pg.AxisItem] = NumberAxis,
     top: type[pg.AxisItem] | None = None,
 ) -> pg.PlotWidget:

@@ -121,6 +121,24 @@ def test_a_search_shows_a_page_with_its_words(qtbot: QtBot, dialog: Documentatio
     assert dialog.page == chosen
 
 
+def test_the_page_with_the_words_in_its_heading_comes_first(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+    """Regression: a search for the glossary stayed on a page that names it."""
+    qtbot.keyClicks(dialog.search, "glossary")
+    assert dialog.page is not None and dialog.page.name == "glossary.md" and dialog.pages.currentRow() == 0
+    dialog.pages.setCurrentRow(1)
+    assert dialog.page.name != "glossary.md", "another one can be chosen"
+
+
+def test_all_places_of_the_words_are_marked(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+    qtbot.keyClicks(dialog.search, "ghost")
+    marks = dialog.browser.extraSelections()
+    text = dialog.browser.toPlainText().casefold()
+    assert len(marks) == text.count("ghost") > 3
+    assert {mark.cursor.selectedText().casefold() for mark in marks} == {"ghost"}  # type: ignore[attr-defined]
+    dialog.search.clear()
+    assert not dialog.browser.extraSelections()
+
+
 def test_linked_files_ship_with_the_pages() -> None:
     """In the bundle and in the wheel are docs/, its pictures, and the pages beside it."""
     for page in pages_of(ROOT / "docs"):
