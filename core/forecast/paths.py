@@ -90,12 +90,14 @@ def most_central(paths: Paths) -> int:
     return int(np.abs(ranks - (len(ranks) - 1) / 2.0).mean(axis=1).argmin())
 
 
-def has_trend(natural: FloatArray) -> bool:
-    """Whether a forecast [H, Q, L] has a trend to show: the median of its last close is farther from the newest close
-    than the next candle usually moves, which is half the width of that candle's 50 % band. "No change" never has."""
+def has_trend(natural: FloatArray, path: FloatArray) -> bool:
+    """Whether a forecast [H, Q, L] has a trend that this path [H] of closes shows: the median of the last close is
+    farther from the newest close than half of what the next candle usually moves, and the path ends on that side. The
+    usual move is half the width of the next candle's 50 % band. "No change" never has a trend."""
     closes = natural[:, Quantity.CLOSE]
     lower, upper = closes[0, list(BAND_50)]
-    return bool(abs(closes[-1, MEDIAN]) > (upper - lower) / 2.0)
+    trend = closes[-1, MEDIAN]
+    return bool(abs(trend) > (upper - lower) / 4.0 and path[-1] * trend > 0.0)
 
 
 class PastOutcomes:

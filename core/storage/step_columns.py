@@ -50,7 +50,7 @@ class StepColumns:
     reasons: Mapping[int, str]
 
     def __len__(self) -> int:
-        return self.values.shape[1]
+        return len(self.values[0])
 
     def column(self, name: str) -> FloatArray:
         """All NaN for a measurement that the record keeps only as a detail of newer steps."""

@@ -76,7 +76,7 @@ class PageBrowser(QTextBrowser):
 
     def mark(self, words: Sequence[str]) -> None:
         """Mark every occurrence of these words, until the next ones."""
-        marks = []
+        marks: list[QTextEdit.ExtraSelection] = []
         colour = self.palette().color(QPalette.ColorGroup.Active, QPalette.ColorRole.Highlight)
         colour.setAlpha(_MARK_ALPHA)
         for word in filter(None, words):
@@ -160,17 +160,20 @@ class DocumentationDialog(QDialog):
         self.none.setVisible(not self.pages.count())
         self._mark()
 
+    def _is_titled(self, page: Path, words: Sequence[str]) -> bool:
+        """Whether these are the words of its heading: a part of it would lead away from the page while one types."""
+        return set(self._heading(page).casefold().split()) - {"the"} == set(words) - {"the"} != set()
+
     def _heading(self, page: Path) -> str:
         return self._texts[page].partition("\n")[0].lstrip("# ").strip()
 
     def _on_search(self, typed: str) -> None:
-        """The page with the words in its heading comes first, and is opened; else a page that has them stays."""
+        """The page with this title comes first, and is opened; else a page that has the words stays."""
         words = typed.casefold().split()
         found = [page for page, text in self._texts.items() if all(word in text.casefold() for word in words)]
-        is_about = {page: all(word in self._heading(page).casefold() for word in words) for page in found}
-        found.sort(key=is_about.__getitem__, reverse=True)
+        found.sort(key=lambda page: not self._is_titled(page, words))
         self._offer(found)
-        if found and (self.page not in found or (words and is_about[found[0]] > is_about[self.page])):
+        if found and (self.page not in found or self._is_titled(found[0], words)):
             self.browser.open(found[0])
         self.browser.mark(words)
         self.browser.moveCursor(QTextCursor.MoveOperation.Start)

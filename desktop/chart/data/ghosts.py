@@ -167,7 +167,9 @@ def _found(paths: Paths, made: ForecastMade, interval: Interval, learned: Learne
     closes[0] = natural[0, Quantity.CLOSE, MEDIAN]  # the first ghost stays as it is scored
     along = ghosts_along(natural, made.origin_close, made.origin_open_time_ms, interval, closes)
     spaced = np.linspace(0, len(paths.close) - 1, SHOWN_PATHS).astype(np.int64)  # neighbours overlap in the past
-    return Found(paths.close[spaced], CentralPath(along, len(paths.close), has_trend(natural)), Chances(paths, learned))
+    return Found(
+        paths.close[spaced], CentralPath(along, len(paths.close), has_trend(natural, closes)), Chances(paths, learned)
+    )
 
 
 def _key_of(made: ForecastMade, series: CandleSeries) -> _Key:

@@ -121,19 +121,21 @@ def test_a_search_shows_a_page_with_its_words(qtbot: QtBot, dialog: Documentatio
     assert dialog.page == chosen
 
 
-def test_the_page_with_the_words_in_its_heading_comes_first(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+def test_the_page_with_the_title_comes_first(qtbot: QtBot, dialog: DocumentationDialog) -> None:
     """Regression: a search for the glossary stayed on a page that names it."""
     qtbot.keyClicks(dialog.search, "glossary")
     assert dialog.page is not None and dialog.page.name == "glossary.md" and dialog.pages.currentRow() == 0
     dialog.pages.setCurrentRow(1)
     assert dialog.page.name != "glossary.md", "another one can be chosen"
+    dialog.search.setText("settings")
+    assert dialog.page.name == "settings.md"
 
 
 def test_all_places_of_the_words_are_marked(qtbot: QtBot, dialog: DocumentationDialog) -> None:
     qtbot.keyClicks(dialog.search, "ghost")
     marks = dialog.browser.extraSelections()
     text = dialog.browser.toPlainText().casefold()
-    assert len(marks) == text.count("ghost") > 3
+    assert len(marks) == text.count("ghost") > 2
     assert {mark.cursor.selectedText().casefold() for mark in marks} == {"ghost"}  # type: ignore[attr-defined]
     dialog.search.clear()
     assert not dialog.browser.extraSelections()

@@ -417,14 +417,16 @@ def test_an_inactive_number_is_not_shown(dialog: PreferencesDialog) -> None:
     assert box.isVisible() and box.isEnabled()
 
 
-def test_challengers_are_typed_one_after_the_other(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+def test_challengers_are_typed_one_after_the_other(qtbot: QtBot, dialog: PreferencesDialog, tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    script.touch()
     dialog.show_setting("model", "challengers")
     line = dialog.form("model").editor("challengers").widget
     assert isinstance(line, QLineEdit) and line.placeholderText() == "separated by semicolons"
     qtbot.keyClicks(line, "gru;gru")
     assert "two models are called gru" in dialog.message.text() and not dialog.buttons.button(OK).isEnabled()
     line.clear()
-    qtbot.keyClicks(line, "gru; /a/own.py:Own;")
+    qtbot.keyClicks(line, f"gru; {script}:Own;")
     with qtbot.waitSignal(dialog.applied) as applied:
         press(qtbot, dialog, OK)
-    assert applied.args[0].model.challengers == ("gru", "/a/own.py:Own")
+    assert applied.args[0].model.challengers == ("gru", f"{script}:Own")

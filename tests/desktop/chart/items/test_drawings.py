@@ -318,11 +318,11 @@ def test_the_price_of_a_level_has_a_ground_over_candles(show_chart: ShowChart) -
     """Regression: two of seven could not be read among the wicks."""
     chart, _layer = shown(show_chart, drawn(DrawingKind.FIBONACCI))
     shape = shape_of(chart.frame, chart.model, drawn(DrawingKind.FIBONACCI))
-    palette, shades = chart.frame.palette, channels(image_of(chart, 1.0)).astype(int)
-    ground = np.array([palette.background.blue(), palette.background.green(), palette.background.red()])
+    ground, shades = chart.frame.palette.background, channels(image_of(chart)).astype(int)
+    wanted = np.array([ground.blue(), ground.green(), ground.red()])
     for words in (each.ground.toAlignedRect() for each in shape.texts):
         beside_letters = shades[words.top() + 1 : words.bottom(), words.left() + 1 : words.left() + 3, :3]
-        assert np.abs(beside_letters - ground).max() < 40
+        assert np.abs(beside_letters - wanted).max() < 40
 
 
 def test_words_hide_no_candle_beside_their_letters(show_chart: ShowChart) -> None:
