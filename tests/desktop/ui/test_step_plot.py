@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
+import itertools
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -73,9 +74,13 @@ def test_dragging_moves_the_view_within_the_steps(qtbot: QtBot, plot: StepPlot) 
         turn(plot)
     low, high = plot.view
     QTest.mousePress(plot.viewport(), Qt.MouseButton.LeftButton, NONE, MIDDLE)
-    for x in np.linspace(MIDDLE.x(), MIDDLE.x() - 150, 8).astype(int).tolist():
-        QTest.mouseMove(plot.viewport(), QPoint(x, MIDDLE.y()))
-        qtbot.wait(1)
+    places = itertools.cycle((100, 150))
+
+    def is_moved() -> bool:
+        QTest.mouseMove(plot.viewport(), MIDDLE - QPoint(next(places), 0))
+        return plot.view[0] > low
+
+    qtbot.waitUntil(is_moved)  # pyqtgraph leaves out moves that follow too soon
     QTest.mouseRelease(plot.viewport(), Qt.MouseButton.LeftButton, NONE, MIDDLE - QPoint(150, 0))
     moved = plot.view
     assert moved[0] > low and moved[1] - moved[0] == pytest.approx(high - low)
