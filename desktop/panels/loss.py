@@ -42,6 +42,7 @@ from desktop.ui.plots import (
     newest_mean,
     plot_widget,
     smoothed_mean,
+    smoothing_steps,
     thinned,
 )
 from desktop.ui.stacks import beside, stacked
@@ -111,6 +112,8 @@ class LossPanel(Panel):
         self._rate_plot.getAxis("left").setTicks([])
         self._rate_plot.hideAxis("bottom")
         self._rate = add_curve(self._rate_plot)
+        self._window = SMOOTHING_STEPS
+        """Steps in each mean."""
         self._drawn: object = None
         """The recorded steps that are drawn, and how: they are drawn once. None: of steps that change."""
         parts = (self._build_numbers(), self.bar, self._legend, self.plot, self.drifts, self._rate_label)
@@ -133,7 +136,6 @@ class LossPanel(Panel):
     def refresh(self) -> None:
         self.wanted.emit(self._curves.request)
         self.bar.show_choices(self._state.head_id)
-        self._show_legend()
         status = self._state.status
         self._put("Steps", format_count(self._state.step))
         loss = None if status is None else status.loss
@@ -195,8 +197,8 @@ class LossPanel(Panel):
 
     def _show_legend(self) -> None:
         training, prequential, _rate, laid_over, *_ = self.palette_now.curves
-        learned = translate("Panels", "training, mean of {0}").format(SMOOTHING_STEPS)
-        before = translate("Panels", "ghosts, mean of {0}").format(SMOOTHING_STEPS)
+        learned = translate("Panels", "training, mean of {0}").format(self._window)
+        before = translate("Panels", "ghosts, mean of {0}").format(self._window)
         other = "" if self._curves.other is None else legend_key(laid_over, translate("Panels", SECOND_RUN))
         parts = (legend_key(training, learned), legend_key(prequential, before), other, self._of_markets())
         set_text(self._legend, " &nbsp; ".join(filter(None, parts)))
@@ -248,6 +250,7 @@ class LossPanel(Panel):
         if key is None or key != self._drawn:
             self._drawn = key
             self._draw()
+            self._show_legend()
         drifts = self._state.drifts if len(steps) else ()
         self.drifts.show_drifts(drifts, *self.plot.view, self._state.members)
         self._show_readout()
@@ -256,17 +259,18 @@ class LossPanel(Panel):
         """Draw the steps in view."""
         steps, view, most = self._curves.shown, self.plot.view, max(2 * self.plot.width(), 100)
         numbers = steps.column("step")
-        seen = in_view(numbers, view, SMOOTHING_STEPS)
+        self._window = window = smoothing_steps(view[1] - view[0], self.plot.width())
+        seen = in_view(numbers, view, window)
         x, loss, before = numbers[seen], steps.column("loss")[seen], steps.column("prequential_loss")[seen]
-        other_x, other_loss = self._other_in_view(view)
-        span = _shown_span(loss, before, other_loss)
+        other_x, other_loss = self._other_in_view()
+        span = _shown_span(window, loss, before, other_loss)
         is_logarithmic = _wants_logarithms(span, self.plot.getAxis("left").is_logarithmic)
         self.plot.getAxis("left").set_logarithmic(is_logarithmic)
         for curve, place, values in (
             (self._raw, x, loss),
-            (self._mean, x, smoothed_mean(loss, SMOOTHING_STEPS)),
-            (self._prequential, x, smoothed_mean(before, SMOOTHING_STEPS)),
-            (self._laid_over, other_x, smoothed_mean(other_loss, SMOOTHING_STEPS)),
+            (self._mean, x, smoothed_mean(loss, window)),
+            (self._prequential, x, smoothed_mean(before, window)),
+            (self._laid_over, other_x, smoothed_mean(other_loss, window)),
         ):
             shown = thinned(place, logarithm(values) if is_logarithmic else values, most)
             curve.setData(*_as_dash(*shown))
@@ -281,12 +285,12 @@ class LossPanel(Panel):
             low, high = float(np.nanmin(rate)), float(np.nanmax(rate))
             self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
 
-    def _other_in_view(self, view: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
+    def _other_in_view(self) -> tuple[FloatArray, FloatArray]:
         """Steps and losses of the second run."""
         other = self._curves.laid_over
         if other is None:
             return np.empty(0), np.empty(0)
-        seen = in_view(other.column("step"), view, SMOOTHING_STEPS)
+        seen = in_view(other.column("step"), self.plot.view, self._window)
         return other.column("step")[seen], other.column("loss")[seen]
 
     def _show_readout(self) -> None:
@@ -295,7 +299,7 @@ class LossPanel(Panel):
             self.plot.hide_readout()
             return
         index = nearest(steps.column("step"), x)
-        lines = _lines(steps, index)
+        lines = _lines(steps, index, self._window)
         step = float(steps.column("step")[index])
         if (loss := self._curves.other_at(step, "loss")) is not None:
             lines.append(f"{translate('Panels', SECOND_RUN)}  {format_number(loss, 4)}")
@@ -320,7 +324,7 @@ def _wants_logarithms(span: tuple[float, float] | None, has_them: bool) -> bool:
     return span is not None and 0.0 < span[0] * limit < span[1]
 
 
-def _lines(steps: Steps, index: int) -> list[str]:
+def _lines(steps: Steps, index: int, window: int) -> list[str]:
     """The numbers of a step, and the means up to it."""
     text = translate("Panels", "{0}  {1} (mean of {2}: {3})")
     lines = [translate("Panels", "Step {0}").format(format_count(int(steps.column("step")[index])))]
@@ -328,8 +332,8 @@ def _lines(steps: Steps, index: int) -> list[str]:
         values = steps.column(name)
         numbers = (
             format_number(float(values[index]), 4),
-            SMOOTHING_STEPS,
-            format_number(newest_mean(values, index), 4),
+            window,
+            format_number(newest_mean(values, index, window), 4),
         )
         lines.append(text.format(title, *numbers))
     rate = readable_decimal(float(steps.column("learning_rate")[index]))
@@ -339,15 +343,15 @@ def _lines(steps: Steps, index: int) -> list[str]:
     return lines if reason is None else [*lines, translate("Panels", "Skipped: {0}").format(reason)]
 
 
-def _shown_span(raw: FloatArray, *averaged: FloatArray) -> tuple[float, float] | None:
+def _shown_span(window: int, raw: FloatArray, *averaged: FloatArray) -> tuple[float, float] | None:
     """Room for all but the wildest values, for the means without those, and for the newest steps. None if nothing was
-    measured. raw: drawn step by step; averaged: only their means are drawn."""
+    measured. window: steps in each mean. raw: drawn step by step; averaged: only their means are drawn."""
     parts = []
     for values in (raw, *averaged):
         measured = values[np.isfinite(values)]
         if measured.size:
             usual = np.quantile(measured, (_WILD_SHARE, 1.0 - _WILD_SHARE), method="closest_observation")
-            means = smoothed_mean(np.clip(measured, *usual), SMOOTHING_STEPS)[SMOOTHING_STEPS - 1 :]
+            means = smoothed_mean(np.clip(measured, *usual), window)[window - 1 :]
             parts += [means, np.median(measured[-_NEWEST_STEPS:], keepdims=True)]
             parts += [usual] if values is raw or not means.size else []
     found = np.concatenate(parts) if parts else np.empty(0)

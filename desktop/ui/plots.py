@@ -30,7 +30,8 @@ _LABEL_OFFSET_PX = 3
 _BETWEEN_LABELS_PX = 4
 _USUAL_LABEL = "0.0000"
 SMOOTHING_STEPS = 25
-"""Training steps in each mean of a smoothed curve."""
+"""Training steps in each mean of a smoothed curve, unless many of them share a pixel."""
+_SMOOTHED_PX = 3.0
 
 
 def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
@@ -46,9 +47,15 @@ def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
     return mean
 
 
-def newest_mean(values: FloatArray, index: int) -> float | None:
+def smoothing_steps(steps: float, width_px: int) -> int:
+    """Steps in each mean of a curve of so many steps: more where a pixel has many, or the curve would be a band."""
+    wanted = steps / width_px * _SMOOTHED_PX / SMOOTHING_STEPS if width_px else 1.0
+    return SMOOTHING_STEPS * 2 ** max(math.ceil(math.log2(max(wanted, 1.0))), 0)
+
+
+def newest_mean(values: FloatArray, index: int, window: int) -> float | None:
     """The `smoothed_mean` of a curve at one place; None if nothing was measured."""
-    newest = values[max(index + 1 - SMOOTHING_STEPS, 0) : index + 1]
+    newest = values[max(index + 1 - window, 0) : index + 1]
     newest = newest[np.isfinite(newest)]
     return float(newest.mean()) if newest.size else None
 

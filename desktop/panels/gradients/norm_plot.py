@@ -27,6 +27,7 @@ from desktop.ui.plots import (
     legend_key,
     logarithm,
     smoothed_mean,
+    smoothing_steps,
     thinned,
 )
 from desktop.ui.stacks import NO_MARGINS, stacked
@@ -89,7 +90,8 @@ class NormPlot(QWidget):
     def _draw(self) -> None:
         """Draw the steps in view."""
         steps, view, most = self._curves.shown, self.plot.view, max(2 * self.plot.width(), 100)
-        seen = in_view(steps.column("step"), view, SMOOTHING_STEPS)
+        window = smoothing_steps(view[1] - view[0], self.plot.width())
+        seen = in_view(steps.column("step"), view, window)
         x, clipped, skipped = (steps.column(name)[seen] for name in ("step", "clipped", "skipped"))
         before, after, threshold = (
             logarithm(steps.column(name)[seen]) for name in ("gradient_norm", "norm_after", "clip_norm")
@@ -97,9 +99,9 @@ class NormPlot(QWidget):
         self._raw.setData(*thinned(x, before, most))
         for curve, values in ((self._before, before), (self._after, after)):
             # Of logarithms: the geometric mean, which one spike does not lift.
-            curve.setData(*thinned(x, smoothed_mean(values, SMOOTHING_STEPS), most))
+            curve.setData(*thinned(x, smoothed_mean(values, window), most))
         self._threshold.setData(*_corners(x, threshold))
-        other_norms = self._draw_other(view, most)
+        other_norms = self._draw_other(window, most)
         low, high = self._fit(before, after, threshold, other_norms)
         # Clipped steps: short lines at the foot. Skipped ones: crosses at the top, for they may have no norm.
         marked, crossed = thinned(x, np.where(clipped > 0.0, 0.0, np.nan), most)[0], x[skipped > 0.0]
@@ -107,14 +109,14 @@ class NormPlot(QWidget):
         self._clipped.setData(np.repeat(marked, 2), feet)
         self._skipped.setData(crossed, np.full(crossed.size, high - _RUG * (high - low)))
 
-    def _draw_other(self, view: tuple[float, float], most: int) -> FloatArray:
+    def _draw_other(self, window: int, most: int) -> FloatArray:
         """Draw the second run's norms, and return them."""
         other = self._curves.laid_over
         x, norms = np.empty(0), np.empty(0)
         if other is not None:
-            seen = in_view(other.column("step"), view, SMOOTHING_STEPS)
+            seen = in_view(other.column("step"), self.plot.view, window)
             x, norms = other.column("step")[seen], logarithm(other.column("gradient_norm")[seen])
-        self._laid_over.setData(*thinned(x, smoothed_mean(norms, SMOOTHING_STEPS), most))
+        self._laid_over.setData(*thinned(x, smoothed_mean(norms, window), most))
         return norms
 
     def _apply_palette(self, palette: Palette) -> None:
@@ -134,10 +136,10 @@ class NormPlot(QWidget):
             translate(
                 "Panels",
                 "2-norm of all gradients together, on a logarithmic axis: each step faint, the geometric mean of "
-                "{0} steps bold.\nWhere only one line is visible, nothing was clipped. A skipped step changed "
-                "nothing.\nThe threshold limits this norm; in the clip modes value and layer it limits each "
-                "number and each layer instead.\nA second run: its norm before clipping. The norm after clipping is "
-                "kept for the newest steps only.",
+                "{0} steps bold, of more where many steps share a pixel.\nWhere only one line is visible, nothing was "
+                "clipped. A skipped step changed nothing.\nThe threshold limits this norm; in the clip modes value "
+                "and layer it limits each number and each layer instead.\nA second run: its norm before clipping. The "
+                "norm after clipping is kept for the newest steps only.",
             ).format(SMOOTHING_STEPS),
         )
 
