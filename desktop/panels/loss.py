@@ -15,7 +15,7 @@ from desktop.panels.curve_bar import SECOND_RUN, CurveBar
 from desktop.panels.drift_marks import DriftMarks
 from desktop.state.run_curves import RunCurves
 from desktop.state.run_state import RunState
-from desktop.state.step_history import Steps, nearest
+from desktop.state.step_history import Steps
 from desktop.state.training_words import break_sentence
 from desktop.ui.formatting import (
     MISSING,
@@ -298,12 +298,11 @@ class LossPanel(Panel):
         if x is None or not len(steps):
             self.plot.hide_readout()
             return
-        index = nearest(steps.column("step"), x)
-        lines = _lines(steps, index, self._window)
-        step = float(steps.column("step")[index])
+        step, index = self._curves.step_at(x)
+        lines = [] if index is None else _lines(steps, index, self._window)
         if (loss := self._curves.other_at(step, "loss")) is not None:
             lines.append(f"{translate('Panels', SECOND_RUN)}  {format_number(loss, 4)}")
-        self.plot.show_readout(step, "\n".join(lines))
+        self.plot.show_readout(step, lines)
 
     def _fit_height(self, low: float, high: float) -> None:
         least = _SMALLEST_SHARE_SEEN * max(abs(low), abs(high))
@@ -326,19 +325,14 @@ def _wants_logarithms(span: tuple[float, float] | None, has_them: bool) -> bool:
 
 def _lines(steps: Steps, index: int, window: int) -> list[str]:
     """The numbers of a step, and the means up to it."""
-    text = translate("Panels", "{0}  {1} (mean of {2}: {3})")
-    lines = [translate("Panels", "Step {0}").format(format_count(int(steps.column("step")[index])))]
+    text, lines = translate("Panels", "{0}  {1} (mean {2})"), []
     for name, title in (("loss", translate("Panels", "Training")), ("prequential_loss", translate("Panels", "Ghosts"))):
         values = steps.column(name)
-        numbers = (
-            format_number(float(values[index]), 4),
-            window,
-            format_number(newest_mean(values, index, window), 4),
-        )
-        lines.append(text.format(title, *numbers))
+        value, mean = float(values[index]), newest_mean(values, index, window)
+        lines.append(text.format(title, format_number(value, 4), format_number(mean, 4)))
     rate = readable_decimal(float(steps.column("learning_rate")[index]))
     lines.append(translate("Panels", "Learning rate  {0}").format(rate))
-    lines.append(format_time(int(steps.column("at_ms")[index]), seconds=True))
+    lines.append(format_time(int(steps.column("at_ms")[index])))
     reason = steps.why_skipped(int(steps.column("step")[index]))
     return lines if reason is None else [*lines, translate("Panels", "Skipped: {0}").format(reason)]
 

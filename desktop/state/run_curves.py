@@ -67,6 +67,16 @@ class RunCurves(QObject):
         beyond = other.column("step")[-1:].tolist() if other is not None and self.is_whole else []
         return float(own[0]), float(max(own[-1], *beyond, own[0]))
 
+    def step_at(self, x: float) -> tuple[float, int | None]:
+        """The step nearest to a place, and its index among those shown; None if only the second run has it. Raises
+        IndexError without steps."""
+        own, other = self.shown.column("step"), self.laid_over
+        index = nearest(own, x)
+        if other is None or not len(other) or x <= own[-1]:
+            return float(own[index]), index
+        beyond = float(other.column("step")[nearest(other.column("step"), x)])
+        return (beyond, None) if beyond > own[-1] else (float(own[index]), index)
+
     def other_at(self, step: float, name: str) -> float | None:
         """A number of the second run at this step; None if it has no such step."""
         other = self.laid_over

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pyqtgraph as pg
@@ -9,10 +10,12 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from desktop.ui.formatting import format_count
 from desktop.ui.icons import tabular
 from desktop.ui.plain_text import Label
 from desktop.ui.plots import plot_widget
 from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
 
 _AXIS_ROOM = 60
 _FEWEST_IN_VIEW = 5.0
@@ -92,11 +95,12 @@ class StepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.set_extent(*self._extent)
         self.view_changed.emit()
 
-    def show_readout(self, step: float, text: str) -> None:
-        """Show this text beside the step, on the side with more room, inside the plot."""
+    def show_readout(self, step: float, lines: Sequence[str]) -> None:
+        """Show these lines beside the step, on the side with more room, inside the plot."""
         self._cursor.setPos(step)
         self._cursor.show()
-        self.readout.setText(text)
+        title = translate("Panels", "Step {0}").format(format_count(int(step)))
+        self.readout.setText("\n".join((title, *lines)))
         self.readout.fit(self.width() - _AXIS_ROOM)
         view = self.getViewBox()
         place: QPoint = self.mapFromScene(view.mapViewToScene(pg.Point(step, 0.0)))

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QWidget
 from core.storage.step_columns import StepColumns
 from desktop.panels.curve_bar import SECOND_RUN, CurveBar
 from desktop.state.run_curves import RunCurves
-from desktop.state.step_history import Steps, nearest
-from desktop.ui.formatting import format_count, format_significant
+from desktop.state.step_history import Steps
+from desktop.ui.formatting import format_significant
 from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.plots import (
@@ -176,12 +176,11 @@ class NormPlot(QWidget):
         if x is None or not len(steps):
             self.plot.hide_readout()
             return
-        index = nearest(steps.column("step"), x)
-        lines = _lines(steps, index)
-        step = float(steps.column("step")[index])
+        step, index = self._curves.step_at(x)
+        lines = [] if index is None else _lines(steps, index)
         if (norm := self._curves.other_at(step, "gradient_norm")) is not None:
             lines.append(f"{translate('Panels', SECOND_RUN)}  {format_significant(norm)}")
-        self.plot.show_readout(step, "\n".join(lines))
+        self.plot.show_readout(step, lines)
 
 
 def _lines(steps: Steps, index: int) -> list[str]:
@@ -189,10 +188,7 @@ def _lines(steps: Steps, index: int) -> list[str]:
         float(steps.column(name)[index]) for name in ("gradient_norm", "norm_after", "clip_norm", "update_ratio")
     )
     step = int(steps.column("step")[index])
-    lines = [
-        translate("Panels", "Step {0}").format(format_count(step)),
-        translate("Panels", "Before clipping  {0}").format(format_significant(before)),
-    ]
+    lines = [translate("Panels", "Before clipping  {0}").format(format_significant(before))]
     if math.isfinite(after):
         lines.append(translate("Panels", "After clipping  {0}").format(format_significant(after)))
     if steps.column("clipped")[index] > 0.0:

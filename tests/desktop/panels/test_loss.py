@@ -362,7 +362,7 @@ def test_pointing_at_a_step_shows_its_numbers_and_the_means_up_to_it(
     point_at(qtbot, panel, steps[40].step)
     lines = panel.plot.readout.text().splitlines()
     assert lines[0] == f"Step {steps[40].step:,}" and panel.plot.readout.isVisible()
-    assert lines[1] == "Training  0.2500 (mean of 25: 0.2548)"
+    assert lines[1] == "Training  0.2500 (mean 0.2548)"
     assert lines[2].startswith(f"Ghosts  {steps[40].prequential_loss:.4f}") and "Learning rate  0.0001" in lines
     QApplication.sendEvent(panel.plot, QEvent(QEvent.Type.Leave))
     assert not panel.plot.readout.isVisible()
@@ -390,6 +390,11 @@ def test_the_whole_run_and_a_second_one_are_drawn(qtbot: QtBot, panel: LossPanel
     first, *_others, last = panel.plot.readout.text().splitlines()
     step = int(first.removeprefix("Step "))
     assert abs(step - 200) < 20 and last == f"second run  {other[step - 1].loss:.4f}"
+    curves.set_found(FoundCurves((run,), {**found.steps, state.head_id or "": columns_of(whole[:200])}))
+    state.steps.clear()
+    panel.refresh()
+    point_at(qtbot, panel, 300)
+    assert panel.plot.readout.text() == f"Step 300\nsecond run  {other[299].loss:.4f}", "the run has no such step"
     curves.choose_other(None)
     panel.refresh()
     assert panel._laid_over.getData()[0] is None or not len(panel._laid_over.getData()[0])

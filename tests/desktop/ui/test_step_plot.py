@@ -98,7 +98,7 @@ def test_where_the_wheel_scrolls_it_zooms_with_control_only(qtbot: QtBot, theme:
 def test_numbers_lie_inside_the_plot_beside_their_step(plot: StepPlot, x: int) -> None:
     QTest.mouseMove(plot.viewport(), QPoint(x, 80))
     assert plot.pointer is not None
-    plot.show_readout(plot.pointer, "Step 7\nTraining  0.3127")
+    plot.show_readout(plot.pointer, ["Training  0.3127"])
     assert plot.readout.isVisible() and plot.rect().contains(plot.readout.geometry())
     assert not plot.readout.geometry().contains(QPoint(x, plot.readout.y() + 1))
     plot.hide_readout()
