@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout
 
 from core.domain.events import Trend
 from core.storage.step_columns import StepColumns
-from desktop.panels.curve_bar import SECOND_RUN, CurveBar
+from desktop.panels.curve_menu import SECOND_RUN, CurveMenu
 from desktop.panels.drift_marks import DriftMarks
 from desktop.state.run_curves import RunCurves
 from desktop.state.run_state import RunState
@@ -99,10 +99,10 @@ class LossPanel(Panel):
         self._values: dict[str, Label] = {}
         self._names: list[Label] = []
         self._trend_icon = Label()
-        self._legend = Label()
+        self._legend = Label(wraps=True)
         self._legend.setTextFormat(Qt.TextFormat.RichText)
-        self.bar = CurveBar(curves, translate("Panels", _ZOOM))
         self.plot = step_plot(translate("Panels", "Loss curves"), NumberOrLogAxis, theme)
+        self.menu = CurveMenu(state, curves, self.plot, translate("Panels", _ZOOM))
         self._raw, self._laid_over, self._prequential, self._mean = (add_curve(self.plot) for _ in range(4))
         self.drifts = DriftMarks(self.plot, theme)
         self._rate_label = Label()
@@ -116,7 +116,8 @@ class LossPanel(Panel):
         """Steps in each mean."""
         self._drawn: object = None
         """The recorded steps that are drawn, and how: they are drawn once. None: of steps that change."""
-        parts = (self._build_numbers(), self.bar, self._legend, self.plot, self.drifts, self._rate_label)
+        above = beside(None, self._legend, self.menu, stretched=self._legend)
+        parts = (self._build_numbers(), above, self.plot, self.drifts, self._rate_label)
         stacked(self, *parts, self._rate_plot, stretched=self.plot, margins=(8, 6, 8, 4), spacing=4)
         self._empty = EmptyState(
             translate("Panels", "No training steps yet.\nThe curves begin with the first step."), self.plot
@@ -135,7 +136,6 @@ class LossPanel(Panel):
 
     def refresh(self) -> None:
         self.wanted.emit(self._curves.request)
-        self.bar.show_choices(self._state.head_id)
         status = self._state.status
         self._put("Steps", format_count(self._state.step))
         loss = None if status is None else status.loss
@@ -238,7 +238,7 @@ class LossPanel(Panel):
         steps, other = self._curves.shown, self._curves.laid_over
         why = break_sentence(self._state)
         self._empty.update_state(is_empty=len(steps) == 0, is_loading=self._state.is_loading, why=why)
-        for part in (self._rate_label, self._rate_plot, self._legend, self.bar):
+        for part in (self._rate_label, self._rate_plot, self._legend, self.menu):
             part.setVisible(len(steps) > 0)
         for name in ("left", "bottom"):
             self.plot.getPlotItem().showAxis(name, len(steps) > 0)

@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from core.storage.step_columns import StepColumns
-from desktop.panels.curve_bar import SECOND_RUN, CurveBar
+from desktop.panels.curve_menu import SECOND_RUN, CurveMenu
 from desktop.state.run_curves import RunCurves
+from desktop.state.run_state import RunState
 from desktop.state.step_history import Steps
 from desktop.ui.formatting import format_significant
 from desktop.ui.panel_base import mute, set_text
@@ -30,7 +31,7 @@ from desktop.ui.plots import (
     smoothing_steps,
     thinned,
 )
-from desktop.ui.stacks import NO_MARGINS, stacked
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.step_plot import step_plot
 from desktop.ui.theme import Palette, Theme, with_alpha
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -53,14 +54,14 @@ _ZOOM = QT_TRANSLATE_NOOP(
 class NormPlot(QWidget):
     """Pointing at it shows the numbers of that step."""
 
-    def __init__(self, theme: Theme, curves: RunCurves) -> None:
+    def __init__(self, state: RunState, theme: Theme, curves: RunCurves) -> None:
         super().__init__()
         self._theme, self._curves = theme, curves
         self.legend = Label(wraps=True)
         self.legend.setTextFormat(Qt.TextFormat.RichText)
         mute(self.legend)
-        self.bar = CurveBar(curves, translate("Panels", _ZOOM))
         self.plot = step_plot(translate("Panels", "Norms of the gradients"), LogAxis, theme, needs_control=True)
+        self.menu = CurveMenu(state, curves, self.plot, translate("Panels", _ZOOM))
         self.plot.setMinimumHeight(_LEAST_HEIGHT)
         self.plot.setMinimumWidth(120)
         self._raw, self._laid_over, self._before, self._after, self._threshold = (add_curve(self.plot) for _ in "12345")
@@ -69,14 +70,14 @@ class NormPlot(QWidget):
         self.plot.addItem(self._skipped)
         self._drawn: object = None
         """As in the Loss panel."""
-        stacked(self, self.bar, self.legend, self.plot, stretched=self.plot, margins=NO_MARGINS, spacing=3)
+        above = beside(None, self.legend, self.menu, stretched=self.legend)
+        stacked(self, above, self.plot, stretched=self.plot, margins=NO_MARGINS, spacing=3)
         self.plot.view_changed.connect(self._draw)
         self.plot.pointed_at.connect(self._show_readout)
         theme.follow(self, self._apply_palette)
 
-    def show_steps(self, own_id: str | None) -> None:
-        """own_id: the run that the curves are of."""
-        self.bar.show_choices(own_id)
+    def show_steps(self) -> None:
+        """Show the steps as they are now."""
         self._show_legend()
         steps, other = self._curves.shown, self._curves.laid_over
         if len(steps):

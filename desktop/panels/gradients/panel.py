@@ -56,7 +56,7 @@ class GradientsPanel(Panel):
     def measured(self) -> Measured:
         """Made when first shown, as it takes a sixth of the window's building time."""
         if self._measured is None:
-            self._measured = Measured(self.theme, self._curves)
+            self._measured = Measured(self._state, self.theme, self._curves)
             self._inside.addWidget(self._measured, 1)
             self._measured.show()  # a layout would show it only in the next turn of the event loop
             QWidget.setTabOrder(self.card.undo_button, self._measured.layers.measure)
@@ -75,7 +75,7 @@ class GradientsPanel(Panel):
         self.card.show_diagnosis(self._state.diagnosis)
         if not has_steps:
             return
-        self.measured.norms.show_steps(self._state.head_id)
+        self.measured.norms.show_steps()
         self._refresh_numbers()
         self._refresh_layers()
         self.measured.parts.show_parts(means(self._state.gradients.loss_parts()))

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QEvent, QPoint, QPointF
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Interval, Market
 from core.domain.diagnosis import Disease
 from core.domain.events import EventBatch, MarketStatus, MemberRun, TrainerState, Trend
 from core.storage.runs import Run
-from desktop.panels.curve_bar import run_title
+from desktop.panels.curve_menu import run_title
 from desktop.panels.loss import LossPanel
 from desktop.state.run_curves import FoundCurves, RunCurves
 from desktop.state.run_state import RunState
@@ -368,6 +368,16 @@ def test_pointing_at_a_step_shows_its_numbers_and_the_means_up_to_it(
     assert not panel.plot.readout.isVisible()
 
 
+def choose(panel: LossPanel, *texts: str) -> None:
+    menu: QMenu | None = panel.menu.menu()
+    for text in texts:
+        assert menu is not None
+        menu.aboutToShow.emit()
+        action = next(action for action in menu.actions() if action.text() == text)
+        menu = action.menu()
+    action.trigger()
+
+
 def test_the_whole_run_and_a_second_one_are_drawn(qtbot: QtBot, panel: LossPanel, state: RunState) -> None:
     whole, other = list(scenario.steps(3_000, first=1)), list(scenario.steps(400, first=1, seed=9))
     state.apply(EventBatch(tuple(whole[-1_000:])))
@@ -375,7 +385,9 @@ def test_the_whole_run_and_a_second_one_are_drawn(qtbot: QtBot, panel: LossPanel
     assert panel.plot.view[0] > 1_950
     curves = panel._curves
     run = Run("other", scenario.MARKET, "", scenario.NOW_MS, 1, False, "{}", "CPU", 1, 1, True, True, "other", ())
-    curves.choose_other("other")
+    curves.set_found(FoundCurves((run,)))
+    choose(panel, "Second run", run_title(run))
+    assert panel.menu.text() == "Reading…"
     found = FoundCurves((run,), {state.head_id or "": columns_of(whole), "other": columns_of(other)})
     curves.set_found(found)
     panel.refresh()
@@ -385,7 +397,7 @@ def test_the_whole_run_and_a_second_one_are_drawn(qtbot: QtBot, panel: LossPanel
     losses = [each.loss for each in whole if each.loss is not None]
     assert np.mean(y) == pytest.approx(np.mean(losses), rel=0.02)
     assert panel._laid_over.getData()[0][-1] == 400 and "second run" in words(panel)
-    assert panel.bar.other.currentText() == run_title(run)
+    assert panel.menu.text() == "Whole run"
     point_at(qtbot, panel, 200)
     first, *_others, last = panel.plot.readout.text().splitlines()
     step = int(first.removeprefix("Step "))
@@ -395,7 +407,8 @@ def test_the_whole_run_and_a_second_one_are_drawn(qtbot: QtBot, panel: LossPanel
     panel.refresh()
     point_at(qtbot, panel, 300)
     assert panel.plot.readout.text() == f"Step 300\nsecond run  {other[299].loss:.4f}", "the run has no such step"
-    curves.choose_other(None)
+    choose(panel, "Second run", "None")
+    choose(panel, "Newest 1,000")
     panel.refresh()
     assert panel._laid_over.getData()[0] is None or not len(panel._laid_over.getData()[0])
 
@@ -414,6 +427,8 @@ def test_zooming_in_draws_each_step_and_fits_the_scale_to_them(panel: LossPanel,
     assert panel._rate_plot.getViewBox().viewRange()[0] == pytest.approx([first, last])
     panel.refresh()
     assert panel.plot.view == pytest.approx((first, last)), "new steps do not move it"
+    choose(panel, "Reset zoom")
+    assert panel.plot.view == pytest.approx((steps[0].step, steps[-1].step), abs=20)
 
 
 @pytest.mark.parametrize("spike", [20.0, 1e6])

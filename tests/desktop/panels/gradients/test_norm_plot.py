@@ -29,12 +29,12 @@ def show(plot: NormPlot, steps: list[StepDone]) -> None:
     state = plot._curves._state
     state.steps.clear()
     state.add_steps(steps)
-    plot.show_steps(None)
+    plot.show_steps()
 
 
 @pytest.fixture
 def plot(qtbot: QtBot, state: RunState, theme: Theme) -> NormPlot:
-    plot = NormPlot(theme, RunCurves(state, state))
+    plot = NormPlot(state, theme, RunCurves(state, state))
     shown_panel(qtbot, plot, 400, 260)
     return plot
 
@@ -125,7 +125,7 @@ def test_a_second_run_is_laid_over(plot: NormPlot) -> None:
     show(plot, steps)
     curves.choose_other("other")
     curves.set_found(FoundCurves((), {"other": columns_of(other)}))
-    plot.show_steps(None)
+    plot.show_steps()
     assert plot._laid_over.getData()[0].tolist() == [step.step for step in other]
     assert plot.plot.view[1] >= 60
 
@@ -137,7 +137,7 @@ norms = st.lists(st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.no
 @given(norms)
 def test_any_norms_can_be_drawn(qapp: object, values: list[float | None]) -> None:
     state = RunState(ManualClock(scenario.NOW_MS))
-    plot = NormPlot(Theme("dark"), RunCurves(state, state))
+    plot = NormPlot(state, Theme("dark"), RunCurves(state, state))
     template = next(scenario.steps(1))
     steps = [replace(template, step=index + 1, gradient_norm=value) for index, value in enumerate(values)]
     show(plot, steps)
