@@ -28,7 +28,7 @@ from desktop.ui.formatting import (
 from desktop.ui.icons import icon, tabular
 from desktop.ui.inputs import readable_decimal
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
-from desktop.ui.plain_text import Label, set_tooltip
+from desktop.ui.plain_text import Label, WrappedLabel, set_tooltip
 from desktop.ui.plots import (
     SMOOTHING_STEPS,
     FloatArray,
@@ -99,7 +99,7 @@ class LossPanel(Panel):
         self._values: dict[str, Label] = {}
         self._names: list[Label] = []
         self._trend_icon = Label()
-        self._legend = Label(wraps=True)
+        self._legend = WrappedLabel()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         self.plot = step_plot(translate("Panels", "Loss curves"), NumberOrLogAxis, theme)
         self.menu = CurveMenu(state, curves, self.plot, translate("Panels", _ZOOM))
