@@ -50,7 +50,8 @@ def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
 def smoothing_steps(steps: float, width_px: int) -> int:
     """Steps in each mean of a curve of so many steps: more where a pixel has many, or the curve would be a band."""
     wanted = steps / width_px * _SMOOTHED_PX / SMOOTHING_STEPS if width_px else 1.0
-    return SMOOTHING_STEPS * 2 ** max(math.ceil(math.log2(max(wanted, 1.0))), 0)
+    doublings = math.ceil(math.log2(max(wanted, 1.0)))
+    return SMOOTHING_STEPS << doublings
 
 
 def newest_mean(values: FloatArray, index: int, window: int) -> float | None:
