@@ -168,12 +168,14 @@ class DocumentationDialog(QDialog):
         return self._texts[page].partition("\n")[0].lstrip("# ").strip()
 
     def _on_search(self, typed: str) -> None:
-        """The page with this title comes first, and is opened; else a page that has the words stays."""
+        """The page with this title comes first, and is opened; else a page that has the words stays, but not the index,
+        which is the last."""
         words = typed.casefold().split()
         found = [page for page, text in self._texts.items() if all(word in text.casefold() for word in words)]
-        found.sort(key=lambda page: not self._is_titled(page, words))
+        found.sort(key=lambda page: (not self._is_titled(page, words), bool(words) and page.name == INDEX))
         self._offer(found)
-        if found and (self.page not in found or self._is_titled(found[0], words)):
+        is_elsewhere = self.page not in found or (bool(words) and self.page is not None and self.page.name == INDEX)
+        if found and (is_elsewhere or self._is_titled(found[0], words)):
             self.browser.open(found[0])
         self.browser.mark(words)
         self.browser.moveCursor(QTextCursor.MoveOperation.Start)
