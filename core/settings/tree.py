@@ -42,6 +42,9 @@ class MarketSettings:
     symbol: str = setting("BTC/USDT", "Symbol", "The market's symbol, as ccxt writes it.")
     interval: str = setting("1m", "Interval", "Candle length: 1m, 5m, 15m, 1h, 4h, 1d.")
     file: str | None = setting(None, "File", "The candle file to replay.")
+    joined_to: str | None = setting(None, "Joined to", "The length to which its candles are joined.", **OWN_DIALOG)
+    asks_finer: bool = setting(True, "Finer candles", "Also ask for the minutes inside candles of 5m to 1h.")
+    inside: str | None = setting(None, "Inside", "A file of finer candles of the same market.", **OWN_DIALOG)
     speed: float | None = setting(
         None,
         "Speed",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import SIMULATED_VENUE, Candle, Market
+from core.domain.candle import SIMULATED_VENUE, Candle, Inside, Market
 from core.domain.candle_faults import number_faults, problem_of_numbers
 from core.storage.database import select, translated, write
 from core.storage.markets import add_market, find_market, market_of, raise_history_version
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 
 _COLUMNS = "open_time_ms, open, high, low, close, volume"
 _UPSERT = f"""
-INSERT INTO candles (market_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO candles (market_id, {_COLUMNS}, inside) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (market_id, open_time_ms) DO UPDATE
 SET open = excluded.open, high = excluded.high, low = excluded.low, close = excluded.close, volume = excluded.volume
 WHERE (open, high, low, close, volume)
     IS NOT (excluded.open, excluded.high, excluded.low, excluded.close, excluded.volume)
 """
 _INSERT_MISSING = f"""
-INSERT INTO candles (market_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO candles (market_id, {_COLUMNS}, inside) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (market_id, open_time_ms) DO NOTHING
 """
 
@@ -65,6 +66,8 @@ ORDER BY open_time_ms LIMIT ?
 """
 _AFTER_ALL_MS = 2**63 - 1
 _ROWS_AT_ONCE = 50_000
+_INSIDE = struct.Struct("<I6f")
+"""The fields of `Inside` in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,17 @@ class SetAside:
 
     open_time_ms: int
     reason: str
+
+
+def packed_inside(inside: Inside | None) -> bytes | None:
+    return None if inside is None else _INSIDE.pack(*astuple(inside))
+
+
+def _candle(open_time_ms: int, *rest: Any) -> Candle:
+    """A candle of a row of `_COLUMNS, inside`."""
+    *numbers, packed = rest
+    is_known = packed is not None and len(packed) == _INSIDE.size  # another form is of a damaged file
+    return Candle(open_time_ms, *numbers, inside=Inside(*_INSIDE.unpack(packed)) if is_known else None)
 
 
 class CandleStore:
@@ -110,7 +124,8 @@ class CandleStore:
         for candle in candles:
             if (problem := problem_of_numbers(candle)) is not None:
                 raise ValueError(f"{candle} is invalid: {problem.value}")
-            rows.append((candle.open_time_ms, candle.open, candle.high, candle.low, candle.close, candle.volume))
+            numbers = candle.open, candle.high, candle.low, candle.close, candle.volume
+            rows.append((candle.open_time_ms, *numbers, packed_inside(candle.inside)))
         if not rows:
             return 0
         with write(self._db):
@@ -140,7 +155,7 @@ class CandleStore:
             for first in range(0, len(columns), _ROWS_AT_ONCE):
                 rows = slice(first, first + _ROWS_AT_ONCE)
                 numbers = (column[rows].tolist() for column in (columns.open_time_ms, *columns.values))
-                values = zip(repeat(market_id), *numbers, strict=False)
+                values = zip(repeat(market_id), *numbers, repeat(None), strict=False)
                 changed += self._db.conn.executemany(_UPSERT if replaces else _INSERT_MISSING, values).rowcount
                 on_progress(min(rows.stop, len(columns)))
         return changed
@@ -165,15 +180,15 @@ class CandleStore:
         """Candles that opened after `after_ms` (all without it), ascending; the first `limit` of them."""
         market_id = find_market(self._db, market)
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
-        sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? {condition} ORDER BY open_time_ms LIMIT ?"
+        sql = f"SELECT {_COLUMNS}, inside FROM candles WHERE market_id = ? {condition} ORDER BY open_time_ms LIMIT ?"
         rows = select(self._db, sql, (market_id, *values, -1 if limit is None else limit))
-        return [Candle(*row) for row in rows]
+        return [_candle(*row) for row in rows]
 
     def newest(self, market: Market, count: int) -> list[Candle]:
         market_id = find_market(self._db, market)
-        sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? ORDER BY open_time_ms DESC LIMIT ?"
+        sql = f"SELECT {_COLUMNS}, inside FROM candles WHERE market_id = ? ORDER BY open_time_ms DESC LIMIT ?"
         rows = select(self._db, sql, (market_id, max(0, count)))
-        return [Candle(*row) for row in reversed(rows)]
+        return [_candle(*row) for row in reversed(rows)]
 
     def columns_before(self, market: Market, before_ms: int | None, limit: int) -> StoredColumns:
         """The newest `limit` candles that opened before `before_ms` (of all without it), without an object for each."""
