@@ -22,15 +22,24 @@ if TYPE_CHECKING:
 
 _COLUMNS = "open_time_ms, open, high, low, close, volume"
 _UPSERT = f"""
-INSERT INTO candles (market_id, {_COLUMNS}, inside) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO candles (market_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (market_id, open_time_ms) DO UPDATE
 SET open = excluded.open, high = excluded.high, low = excluded.low, close = excluded.close, volume = excluded.volume
 WHERE (open, high, low, close, volume)
     IS NOT (excluded.open, excluded.high, excluded.low, excluded.close, excluded.volume)
 """
 _INSERT_MISSING = f"""
-INSERT INTO candles (market_id, {_COLUMNS}, inside) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO candles (market_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (market_id, open_time_ms) DO NOTHING
+"""
+_INSERT_INSIDE = """
+INSERT OR REPLACE INTO insides (market_id, open_time_ms, numbers)
+SELECT :market, :time, :numbers
+WHERE NOT EXISTS (SELECT 1 FROM candles WHERE market_id = :market AND open_time_ms = :time)
+"""
+"""To be executed before the candle itself is stored: one that is stored already keeps what it has."""
+_WITH_INSIDE = f"""
+SELECT {_COLUMNS}, numbers FROM candles LEFT JOIN insides USING (market_id, open_time_ms) WHERE market_id = ?
 """
 
 _SET_ASIDE = f"""
@@ -89,12 +98,12 @@ class SetAside:
     reason: str
 
 
-def packed_inside(inside: Inside | None) -> bytes | None:
-    return None if inside is None else _INSIDE.pack(*astuple(inside))
+def packed_inside(inside: Inside) -> bytes:
+    return _INSIDE.pack(*astuple(inside))
 
 
 def _candle(open_time_ms: int, *rest: Any) -> Candle:
-    """A candle of a row of `_COLUMNS, inside`."""
+    """A candle of a row of `_WITH_INSIDE`."""
     *numbers, packed = rest
     is_known = packed is not None and len(packed) == _INSIDE.size  # another form is of a damaged file
     return Candle(open_time_ms, *numbers, inside=Inside(*_INSIDE.unpack(packed)) if is_known else None)
@@ -120,16 +129,19 @@ class CandleStore:
         Returns how many rows are new or changed. Raises ValueError for numbers that no market has
         (`core.domain.candle_faults`).
         """
-        rows = []
+        rows, insides = [], []
         for candle in candles:
             if (problem := problem_of_numbers(candle)) is not None:
                 raise ValueError(f"{candle} is invalid: {problem.value}")
-            numbers = candle.open, candle.high, candle.low, candle.close, candle.volume
-            rows.append((candle.open_time_ms, *numbers, packed_inside(candle.inside)))
+            rows.append((candle.open_time_ms, candle.open, candle.high, candle.low, candle.close, candle.volume))
+            if candle.inside is not None:
+                insides.append((candle.open_time_ms, packed_inside(candle.inside)))
         if not rows:
             return 0
         with write(self._db):
             market_id = add_market(self._db, market)
+            known = ({"market": market_id, "time": time_ms, "numbers": numbers} for time_ms, numbers in insides)
+            self._db.conn.executemany(_INSERT_INSIDE, known)
             return self._db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
 
     def save_columns(
@@ -155,7 +167,7 @@ class CandleStore:
             for first in range(0, len(columns), _ROWS_AT_ONCE):
                 rows = slice(first, first + _ROWS_AT_ONCE)
                 numbers = (column[rows].tolist() for column in (columns.open_time_ms, *columns.values))
-                values = zip(repeat(market_id), *numbers, repeat(None), strict=False)
+                values = zip(repeat(market_id), *numbers, strict=False)
                 changed += self._db.conn.executemany(_UPSERT if replaces else _INSERT_MISSING, values).rowcount
                 on_progress(min(rows.stop, len(columns)))
         return changed
@@ -180,13 +192,13 @@ class CandleStore:
         """Candles that opened after `after_ms` (all without it), ascending; the first `limit` of them."""
         market_id = find_market(self._db, market)
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
-        sql = f"SELECT {_COLUMNS}, inside FROM candles WHERE market_id = ? {condition} ORDER BY open_time_ms LIMIT ?"
+        sql = f"{_WITH_INSIDE} {condition} ORDER BY open_time_ms LIMIT ?"
         rows = select(self._db, sql, (market_id, *values, -1 if limit is None else limit))
         return [_candle(*row) for row in rows]
 
     def newest(self, market: Market, count: int) -> list[Candle]:
         market_id = find_market(self._db, market)
-        sql = f"SELECT {_COLUMNS}, inside FROM candles WHERE market_id = ? ORDER BY open_time_ms DESC LIMIT ?"
+        sql = f"{_WITH_INSIDE} ORDER BY open_time_ms DESC LIMIT ?"
         rows = select(self._db, sql, (market_id, max(0, count)))
         return [_candle(*row) for row in reversed(rows)]
 

@@ -1,6 +1,6 @@
 """The schema: one script, and a version in the file's header. A change of a table is a new `VERSION`.
 
-Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
+Who writes: the window writes candles (and with them insides and candle_corrections), set_aside_candles, exchange_holes,
 checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines, drawings and ghost_alerts (without one,
 so do the commands that own the data folder; beside one, history commands write candles and exchange_holes in short
 transactions); the trainer writes runs, challengers, steps, forecasts, conditions,
@@ -36,8 +36,6 @@ class Origin(Enum):
     FOREIGN = "another program, or the file is damaged"
 
 
-# inside: what finer candles of the market said when the candle was stored (`candles.packed_inside`), and so the same
-# whenever a trainer reads it.
 # history_version: raised by each transaction that stores history (imported or fetched), so that a window beside it
 # knows of which market to read the candles again.
 _CANDLES = """
@@ -57,7 +55,6 @@ CREATE TABLE candles (
     low REAL NOT NULL,
     close REAL NOT NULL,
     volume REAL NOT NULL,
-    inside BLOB,
     PRIMARY KEY (market_id, open_time_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE exchange_holes (
@@ -66,6 +63,16 @@ CREATE TABLE exchange_holes (
     stop_ms INTEGER NOT NULL CHECK (stop_ms > first_ms),
     asked_at_ms INTEGER NOT NULL,
     PRIMARY KEY (market_id, first_ms)
+) STRICT, WITHOUT ROWID;
+"""
+
+# The inside of a candle (`candles.packed_inside`), written with it and never later: forecasts depend on it.
+_INSIDES = """
+CREATE TABLE insides (
+    market_id INTEGER NOT NULL REFERENCES markets (id),
+    open_time_ms INTEGER NOT NULL,
+    numbers BLOB NOT NULL,
+    PRIMARY KEY (market_id, open_time_ms)
 ) STRICT, WITHOUT ROWID;
 """
 
@@ -347,6 +354,7 @@ CREATE TABLE challengers (
 
 _TABLES = (
     _CANDLES
+    + _INSIDES
     + _CANDLE_CORRECTIONS
     + _SET_ASIDE_CANDLES
     + _RUNS
@@ -361,8 +369,8 @@ _TABLES = (
     + WINDOW_TABLES
 )
 
-UPGRADES = {2: f"{_CHECKPOINT_GAINS}ALTER TABLE candles ADD COLUMN inside BLOB;"}
-"""What a database of an earlier version lacks; all else in it is as it is now."""
+UPGRADES = {2: _CHECKPOINT_GAINS + _INSIDES}
+"""The tables that a database of an earlier version lacks; all else in it is as it is now."""
 
 
 def origin_of(connection: sqlite3.Connection) -> Origin:
@@ -390,7 +398,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Add what an upgradable database lacks, in the caller's transaction."""
+    """Add the tables that an upgradable database lacks, in the caller's transaction."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     _execute(connection, UPGRADES[version])
     connection.execute(f"PRAGMA user_version = {VERSION}")

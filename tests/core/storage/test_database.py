@@ -106,7 +106,8 @@ def of_version_2(path: Path) -> None:
         record = open_record(db)
         with record.write():
             record.add_checkpoint(checkpoint(record.reader.run_id, 1, skill=0.5))
-        db.conn.execute("DROP TABLE checkpoint_gains")
+        for table in ("checkpoint_gains", "insides"):
+            db.conn.execute(f"DROP TABLE {table}")
         db.conn.execute("PRAGMA user_version = 2")
 
 
