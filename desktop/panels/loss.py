@@ -39,6 +39,7 @@ from desktop.ui.plots import (
     in_view,
     legend_key,
     logarithm,
+    mean_curve,
     newest_mean,
     plot_widget,
     smoothed_mean,
@@ -58,6 +59,8 @@ _NARROWEST_LOGARITHMIC_SPAN = 6.0
 _DASH_STEPS = 0.15
 _WILD_SHARE = 0.02
 """The share of the steps at either end that the scale leaves out: a single spike must not flatten all else."""
+_MOST_JUDGED = 20_000
+"""Of more steps, every n-th decides the scale."""
 _NEWEST_STEPS = 5
 """Steps whose median is in view, however wild: a divergence shows itself at once."""
 _SMALLEST_SHARE_SEEN = 1e-3
@@ -266,14 +269,16 @@ class LossPanel(Panel):
         span = _shown_span(window, loss, before, other_loss)
         is_logarithmic = _wants_logarithms(span, self.plot.getAxis("left").is_logarithmic)
         self.plot.getAxis("left").set_logarithmic(is_logarithmic)
+        scaled = logarithm if is_logarithmic else np.asarray
+        x_raw, raw = thinned(x, loss, most)
+        self._raw.setData(*_as_dash(x_raw, scaled(raw)))
         for curve, place, values in (
-            (self._raw, x, loss),
-            (self._mean, x, smoothed_mean(loss, window)),
-            (self._prequential, x, smoothed_mean(before, window)),
-            (self._laid_over, other_x, smoothed_mean(other_loss, window)),
+            (self._mean, x, loss),
+            (self._prequential, x, before),
+            (self._laid_over, other_x, other_loss),
         ):
-            shown = thinned(place, logarithm(values) if is_logarithmic else values, most)
-            curve.setData(*_as_dash(*shown))
+            x_mean, mean = mean_curve(place, values, window, most)
+            curve.setData(*_as_dash(x_mean, scaled(mean)))
         if span is not None:
             self._fit_height(*(map(math.log10, span) if is_logarithmic else span))
         self._draw_rate(x, steps.column("learning_rate")[seen], most)
@@ -344,9 +349,12 @@ def _shown_span(window: int, raw: FloatArray, *averaged: FloatArray) -> tuple[fl
     for values in (raw, *averaged):
         measured = values[np.isfinite(values)]
         if measured.size:
+            newest = np.median(measured[-_NEWEST_STEPS:], keepdims=True)
+            stride = measured.size // _MOST_JUDGED + 1
+            measured, steps = measured[::stride], max(window // stride, 1)
             usual = np.quantile(measured, (_WILD_SHARE, 1.0 - _WILD_SHARE), method="closest_observation")
-            means = smoothed_mean(np.clip(measured, *usual), window)[window - 1 :]
-            parts += [means, np.median(measured[-_NEWEST_STEPS:], keepdims=True)]
+            means = smoothed_mean(np.clip(measured, *usual), steps)[steps - 1 :]
+            parts += [means, newest]
             parts += [usual] if values is raw or not means.size else []
     found = np.concatenate(parts) if parts else np.empty(0)
     return (float(found.min()), float(found.max())) if found.size else None

@@ -27,7 +27,7 @@ from desktop.ui.plots import (
     in_view,
     legend_key,
     logarithm,
-    smoothed_mean,
+    mean_curve,
     smoothing_steps,
     thinned,
 )
@@ -100,7 +100,7 @@ class NormPlot(QWidget):
         self._raw.setData(*thinned(x, before, most))
         for curve, values in ((self._before, before), (self._after, after)):
             # Of logarithms: the geometric mean, which one spike does not lift.
-            curve.setData(*thinned(x, smoothed_mean(values, window), most))
+            curve.setData(*mean_curve(x, values, window, most))
         self._threshold.setData(*_corners(x, threshold))
         other_norms = self._draw_other(window, most)
         low, high = self._fit(before, after, threshold, other_norms)
@@ -117,7 +117,7 @@ class NormPlot(QWidget):
         if other is not None:
             seen = in_view(other.column("step"), self.plot.view, window)
             x, norms = other.column("step")[seen], logarithm(other.column("gradient_norm")[seen])
-        self._laid_over.setData(*thinned(x, smoothed_mean(norms, window), most))
+        self._laid_over.setData(*mean_curve(x, norms, window, most))
         return norms
 
     def _apply_palette(self, palette: Palette) -> None:

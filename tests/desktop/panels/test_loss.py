@@ -22,7 +22,7 @@ from desktop.panels.loss import LossPanel
 from desktop.state.run_curves import FoundCurves, RunCurves
 from desktop.state.run_state import RunState
 from desktop.ui.panel_base import Refresher
-from desktop.ui.plots import smoothed_mean, thinned
+from desktop.ui.plots import mean_curve, smoothed_mean, thinned
 from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
@@ -52,6 +52,18 @@ def test_thinning_keeps_the_peaks_and_never_shows_nan(values: list[float], most:
     assert (np.diff(thin_x) > 0).all()
     if measured.size:
         assert thin_y.min() == measured.min() and thin_y.max() == measured.max()
+
+
+@pytest.mark.parametrize("count", [1_000, 30_000])
+def test_of_many_values_peaks_and_means_stay(count: int) -> None:
+    x, y = np.arange(count, dtype=np.float64), np.sin(np.arange(count) / 300)
+    y[count // 2], y[count // 3] = 50.0, np.nan
+    thin_x, thin_y = thinned(x, y, 200)
+    assert thin_y.max() == 50.0 and abs(thin_x[thin_y.argmax()] - count // 2) <= count / 50
+    assert thin_y.min() == np.nanmin(y) and len(thin_x) <= 200
+    mean_x, mean = mean_curve(x, y, 100, 200)
+    whole = smoothed_mean(y, 100)
+    assert len(mean_x) <= 200 and mean == pytest.approx(whole[mean_x.astype(int)])
 
 
 @pytest.fixture
