@@ -33,15 +33,22 @@ from core.settings.window import (
 class MarketSettings:
     """The watched market, and the source of its candles."""
 
-    feed: Literal["auto", "live", "replay", "simulate", "stored"] = setting(
+    feed: Literal["auto", "live", "replay", "sample", "simulate", "stored"] = setting(
         "auto",
         "Feed",
-        "Source of candles. auto: live if the exchange answers, else the sample. stored: only what is stored already.",
+        "Source of candles. auto: live if the exchange answers, else the included sample. stored: only what is stored "
+        "already.",
     )
     venue: str = setting("binance", "Exchange", "The exchange's ccxt id.")
     symbol: str = setting("BTC/USDT", "Symbol", "The market's symbol, as ccxt writes it.")
     interval: str = setting("1m", "Interval", "Candle length: 1m, 5m, 15m, 1h, 4h, 1d.")
     file: str | None = setting(None, "File", "The candle file to replay.")
+    replayed_as: str | None = setting(
+        None,
+        "Replayed as",
+        "Symbol of the replay of the file, or of the sample, to continue or to begin. Not set: the newest one.",
+        **OWN_DIALOG,
+    )
     speed: float | None = setting(
         None,
         "Speed",

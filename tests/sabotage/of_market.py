@@ -326,8 +326,8 @@ FAULTS = (
     Fault(
         "changed-pace-gives-a-candle",
         "core/market/feeds/replay_speed.py",
-        "elif not await happens_within(self._changed, 1.0 / self._speed):",
-        "elif await happens_within(self._changed, 1.0 / self._speed) is not None:",
+        "elif not await happens_within(self._changed, max(left_s, 0.0)):",
+        "elif await happens_within(self._changed, max(left_s, 0.0)) is not None:",
     ),
     Fault(
         "two-markets-without-a-shared-connection",
