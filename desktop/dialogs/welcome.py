@@ -100,6 +100,7 @@ class WelcomeDialog(QDialog):
         self.symbols = ChoiceRow(translate("Dialogs", "Watch"), symbols)
         self.sources = ChoiceRow(translate("Dialogs", "Candles"), map(_translated, _SOURCES))
         self.picker = FilePicker(several=False, look=check_replayable)
+        self.picker.browse.setAutoDefault(False)
         self.picker.line.setAccessibleName(translate("Dialogs", "Candle file"))
         self.picker.hide()
         self.devices = ChoiceRow(translate("Dialogs", "Train on"), map(_translated, _DEVICES))

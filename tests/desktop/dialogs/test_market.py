@@ -157,7 +157,7 @@ def test_the_number_of_rejected_rows_is_shown_before_a_replay(
     with qtbot.assertNotEmitted(dialog.chosen):
         dialog.picker.line.setText(str(path))
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: dialog._message.text().endswith(f"UTC, without gaps. {message}"))
+        qtbot.waitUntil(lambda: dialog._message.text().endswith(f" missing. {message}"))
     with qtbot.waitSignal(dialog.chosen):
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
 
@@ -201,7 +201,7 @@ def test_a_file_fixed_meanwhile_is_checked_again(qtbot: QtBot, dialog: MarketDia
     write_csv(path, random_walk(30))
     QApplication.sendEvent(dialog, QEvent(QEvent.Type.WindowActivate))
     qtbot.waitUntil(dialog.buttons.button(OK).isEnabled)
-    assert dialog._message.text() == ""
+    assert dialog._message.text() == "30 candles of 1m from 2020-12-01 00:00 to 2020-12-01 00:29 UTC, without gaps."
 
 
 def test_the_windows_thread_does_not_access_the_disk(

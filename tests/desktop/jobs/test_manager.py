@@ -191,11 +191,10 @@ def test_a_single_imported_candle_file_can_be_replayed(
     file = {"venue": "file", "symbol": "ETH", "interval": "1h", "stored": 9, "same": 0, "rejected": {}, "kind": kind}
     stub(answers({"files": [file] * files}))
     done(qtbot, bench, manager, import_order([Path(f"/data/eth{number}.csv") for number in range(files)]))
-    option = bench.window.banner.option
-    assert option.isVisible() is (kind == "candles" and files == 1)
-    if option.isVisible():
-        assert option.text() == "Replay eth0.csv"
-        option.click()
+    notice = bench.window.banner.shown
+    assert notice is not None and notice.option == ("Replay eth0.csv" if kind == "candles" and files == 1 else "")
+    if notice.on_option is not None:
+        notice.on_option()
         chosen = bench.shell.settings.current.market
         assert (chosen.feed, chosen.file) == ("replay", "/data/eth0.csv")
 

@@ -91,41 +91,40 @@ def test_a_replay_is_named_after_its_file_and_content(tmp_path: Path) -> None:
     assert asyncio.run(record_events(feed)).candles == random_walk(20)
 
 
-def test_a_replay_continues_as_the_one_that_is_named_else_as_the_newest(tmp_path: Path) -> None:
+async def test_a_replay_continues_as_the_one_that_is_named_else_as_the_newest(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "mine.csv", random_walk(20))
     settings = MarketSettings(feed="replay", file=str(path))
-    first = asyncio.run(built(settings)).feed.market
-    _, second, third, *_ = islice(replays_of(first), 3)
+    first = (await built(settings)).feed.market
+    _, second, third = islice(replays_of(first), 3)
 
-    def shown(settings: MarketSettings) -> Market:
-        building = build_feed(settings, seed=5, clock=loop_time(), is_known=lambda market: market in (first, second))
-        return asyncio.run(building).feed.market
+    async def shown(settings: MarketSettings) -> Market:
+        is_known = [first, second].__contains__
+        return (await build_feed(settings, seed=5, clock=loop_time(), is_known=is_known)).feed.market
 
-    assert shown(settings) == second
-    assert shown(replace(settings, replayed_as=first.symbol)) == first
-    assert shown(replace(settings, replayed_as=third.symbol)) == third, "begun again"
+    assert await shown(settings) == second
+    assert await shown(replace(settings, replayed_as=first.symbol)) == first
+    assert await shown(replace(settings, replayed_as=third.symbol)) == third, "begun again"
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_the_stored_candles_of_a_replay_without_its_file_are_shown(tmp_path: Path, *, is_there: bool) -> None:
+async def test_the_stored_candles_of_a_replay_without_its_file_are_shown(tmp_path: Path, *, is_there: bool) -> None:
     path = tmp_path / "mine.csv"
     if is_there:
         write_csv(path, random_walk(30))
     stored = Market(FILE_VENUE, "mine#dd2831", MINUTE)
     settings = MarketSettings(feed="replay", file=str(path), replayed_as=stored.symbol)
-    building = build_feed(settings, seed=5, clock=loop_time(), is_known=lambda market: market == stored)
-    found = asyncio.run(building)
+    found = await build_feed(settings, seed=5, clock=loop_time(), is_known=[stored].__contains__)
     assert found.feed.market == stored and isinstance(found.feed, StoredFeed)
     assert found.notice is not None and str(path) in found.notice
     assert ("other candles" if is_there else "not there any more") in found.notice
 
 
 @pytest.mark.parametrize(("is_watched", "speed", "paced_at"), [(True, None, 2.0), (True, 0.0, 0.0), (False, 0.0, None)])
-def test_the_sample_is_a_feed_with_a_pace_if_it_is_watched(
+async def test_the_sample_is_a_feed_with_a_pace_if_it_is_watched(
     *, is_watched: bool, speed: float | None, paced_at: float | None
 ) -> None:
     settings = MarketSettings(feed="sample", speed=speed)
-    feed = asyncio.run(build_feed(settings, seed=5, clock=loop_time(), is_watched=is_watched)).feed
+    feed = (await build_feed(settings, seed=5, clock=loop_time(), is_watched=is_watched)).feed
     assert isinstance(feed, ReplayFeed) and feed.market == SAMPLE_MARKET
     assert (None if feed.pace is None else feed.pace.speed) == paced_at
 
