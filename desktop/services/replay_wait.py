@@ -10,14 +10,16 @@ from core.market.feeds.replay_speed import ReplayPace
 from desktop.services.watched_markets import WatchedMarkets
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
-from desktop.state.training_words import has_caught_up
+from desktop.state.training_words import has_come_to
 
 _WITHOUT_MODEL = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
+_AHEAD_IN_WARM_UP = 3
+"""Candles that may be ahead of the model's newest forecast in the warm-up, so that it need not wait for the window."""
 
 
 class ReplayWait(QObject):
     """Holds the replay from each candle until the model's forecast from it, unless the settings or a stopped trainer
-    say otherwise."""
+    say otherwise. In the warm-up it may be a few candles ahead."""
 
     def __init__(
         self, watched: WatchedMarkets, state: RunState, settings: SettingsStore, parent: QObject | None = None
@@ -49,11 +51,14 @@ class ReplayWait(QObject):
         pace = self._pace
         if pace is not None:
             pace.waits_for_model = self._settings.current.chart.replay_waits
-            pace.hold(is_held=pace.waits_for_model and self._is_model_behind())
+            pace.hold(is_held=pace.waits_for_model and self._is_model_behind(pace))
 
-    def _is_model_behind(self) -> bool:
-        state = self._state
+    def _is_model_behind(self, pace: ReplayPace) -> bool:
+        state, market = self._state, self._state.market
         if state.trainer_state in _WITHOUT_MODEL or state.is_on_break:
             return False
         newest_ms = state.feed_record.newest_closed_ms
-        return not has_caught_up(state) and newest_ms != self._without_forecast_ms
+        if newest_ms is None or market is None or newest_ms == self._without_forecast_ms:
+            return False
+        ahead = _AHEAD_IN_WARM_UP if pace.is_warm_up(newest_ms) else 0
+        return not has_come_to(state, newest_ms - ahead * market.interval.duration_ms)

@@ -28,7 +28,7 @@ from core.market.shown_names import SAMPLE_MARKET, file_symbol, shown_market, sh
 _log = logging.getLogger("ghostcandle.feed")
 _YIELD_EVERY = 64
 """Candles between two turns of the event loop at full speed."""
-_FIRST_SHOWN = 200
+_FIRST_SHOWN = 120
 """Candles that come at once in a replay that waits for a model: enough for a chart, and learned in a few seconds."""
 
 

@@ -87,8 +87,12 @@ class ReplayPace:
 
     def is_at_once(self, time_ms: int) -> bool:
         """Whether candles of this time are not watched one by one."""
-        is_unwatched = not self.waits_for_model and (self._speed == 0.0 or time_ms <= self._warm_up_until_ms)
+        is_unwatched = not self.waits_for_model and (self._speed == 0.0 or self.is_warm_up(time_ms))
         return is_unwatched or time_ms <= self._jump_until_ms
+
+    def is_warm_up(self, time_ms: int) -> bool:
+        """Whether candles of this time come as fast as possible whatever the speed."""
+        return time_ms <= self._warm_up_until_ms
 
     def on_change(self, call: Callable[[], None]) -> None:
         """Register a call at every change, until `no_longer_on_change`."""
@@ -129,8 +133,7 @@ class ReplayPace:
         return is_jumped or self._steps > 0 or (self.is_at_once(time_ms) and not self._is_paused)
 
     def _interval_s(self, time_ms: int) -> float:
-        is_hurried = self._speed == 0.0 or time_ms <= self._warm_up_until_ms
-        return 0.0 if is_hurried else 1.0 / self._speed
+        return 0.0 if self._speed == 0.0 or self.is_warm_up(time_ms) else 1.0 / self._speed
 
     def leave(self, place: int) -> None:
         self._order.leave(place)

@@ -71,6 +71,7 @@ class TravelBar(QWidget):
         self.now = _button(actions, ActionId.TRAVEL_NOW)
         self.now.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.waits = _button(actions, ActionId.REPLAY_WAITS)
+        self.waits.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         parts = (*steps, self.slider, self.label, self.waits, self.speed, self.now)
         beside(self, *parts, stretched=self.slider, margins=(8, 2, 8, 2), spacing=4)
         self.hide()
@@ -328,6 +329,8 @@ class TimeTravel(QObject):
         time = format_time(newest_ms if moment is None else moment.time_ms, zone, seconds=whole.interval.has_seconds)
         if moment is None:
             words = translate("Chart", "Replay at {0}") if self._is_playing() else translate("Chart", "Paused at {0}")
+            if self._pace is not None and self._is_playing() and self._pace.is_warm_up(newest_ms):
+                words = translate("Chart", "Warm-up at {0}")
             if self._is_waiting():
                 words = translate("Chart", "Waiting for the model at {0}")
             return words.format(time)

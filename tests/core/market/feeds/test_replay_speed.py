@@ -209,10 +209,10 @@ def test_a_replay_that_waits_for_a_model_shows_little_at_once_and_the_rest_as_fa
 
         task = asyncio.ensure_future(take())
         await asyncio.sleep(100.0)
-        assert len(events) == 200 and not any(event.is_live for event in events)
+        assert len(events) == 120 and not any(event.is_live for event in events)
         feed.pace.hold(is_held=False)
         await asyncio.sleep(0.5)
-        assert len(events) == 400 and all(event.is_live for event in events[200:])
+        assert len(events) == 400 and all(event.is_live for event in events[120:])
         await asyncio.sleep(2.0)
         assert len(events) == 402, "from here on at its speed"
         await feed.aclose()
