@@ -13,8 +13,8 @@ from desktop.state.settings_store import SettingsStore
 from desktop.state.training_words import has_come_to
 
 _WITHOUT_MODEL = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
-_AHEAD_IN_WARM_UP = 3
-"""Candles that may be ahead of the model's newest forecast in the warm-up, so that it need not wait for the window."""
+_AHEAD_IN_WARM_UP = 1
+"""Candles by which a replay may be ahead of the model in the warm-up, so that the model need not wait for the window."""
 
 
 class ReplayWait(QObject):

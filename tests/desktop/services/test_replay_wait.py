@@ -75,8 +75,8 @@ def test_each_candle_waits_for_the_models_forecast_from_the_one_before(replayed:
 def test_in_the_warm_up_a_replay_may_be_a_few_candles_ahead(replayed: Replayed) -> None:
     pace = WatchedPace(1.0, [CANDLES], warm_up_until_ms=CANDLES[-2].open_time_ms)
     replayed.watched.pace_changed.emit(pace)
-    replayed.state.apply(scenario.forecast(CANDLES[:-5]))
-    for candle, is_held in zip(CANDLES[-5:], (False, False, False, True, True), strict=True):
+    replayed.state.apply(scenario.forecast(CANDLES[:-4]))
+    for candle, is_held in zip(CANDLES[-4:], (False, True, True, True), strict=True):
         replayed.close(candle)
         assert pace.is_held is is_held
     replayed.state.apply(scenario.forecast(CANDLES[:-2]))
