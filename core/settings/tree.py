@@ -36,19 +36,13 @@ class MarketSettings:
     feed: Literal["auto", "live", "replay", "sample", "simulate", "stored"] = setting(
         "auto",
         "Feed",
-        "Source of candles. auto: live if the exchange answers, else the included sample. stored: only what is stored "
-        "already.",
+        "Source of candles. auto: live if the exchange answers, else the sample. stored: only what is stored already.",
     )
     venue: str = setting("binance", "Exchange", "The exchange's ccxt id.")
     symbol: str = setting("BTC/USDT", "Symbol", "The market's symbol, as ccxt writes it.")
     interval: str = setting("1m", "Interval", "Candle length: 1m, 5m, 15m, 1h, 4h, 1d.")
     file: str | None = setting(None, "File", "The candle file to replay.")
-    replayed_as: str | None = setting(
-        None,
-        "Replayed as",
-        "Symbol of the replay of the file, or of the sample, to continue or to begin. Not set: the newest one.",
-        **OWN_DIALOG,
-    )
+    replayed_as: str | None = setting(None, "Replayed as", "Symbol of the replay; none: the newest.", **OWN_DIALOG)
     speed: float | None = setting(
         None,
         "Speed",
@@ -57,9 +51,7 @@ class MarketSettings:
         ge=0.0,
         unit="candles/s",
     )
-    catch_up_candles: int = setting(
-        1000, "Warm-up candles", "Closed candles to learn from at the start.", ge=0, le=20_000
-    )
+    catch_up_candles: int = setting(1000, "Warm-up candles", "Closed candles to learn from first.", ge=0, le=20_000)
     fallback_venues: Annotated[tuple[VenueId, ...], Field(max_length=20)] = setting(
         ("binance", "kraken", "coinbase"),
         "Fallback exchanges",

@@ -103,6 +103,9 @@ class WelcomeDialog(QDialog):
         self.picker.browse.setAutoDefault(False)
         self.picker.line.setAccessibleName(translate("Dialogs", "Candle file"))
         self.picker.hide()
+        self.found = _wide_label("")
+        """What is in the file, or why it cannot be replayed."""
+        self.found.hide()
         self.devices = ChoiceRow(translate("Dialogs", "Train on"), map(_translated, _DEVICES))
         self.devices.offer(_CUDA, is_offered=False)
         self.devices.show_note(translate("Dialogs", "Looking for an NVIDIA GPU…"))
@@ -144,7 +147,7 @@ class WelcomeDialog(QDialog):
         title.setFont(font)
         about, later = _wide_label(translate("Dialogs", _ABOUT)), _wide_label(translate("Dialogs", _LATER))
         later.setForegroundRole(later.palette().ColorRole.PlaceholderText)
-        parts = (title, about, self.symbols, self.sources, self.picker, self.devices, later, buttons)
+        parts = (title, about, self.symbols, self.sources, self.picker, self.found, self.devices, later, buttons)
         stacked(self, *parts, margins=(_MARGIN,) * 4, spacing=16)
 
     def _emit_chosen(self, result: int) -> None:
@@ -164,12 +167,14 @@ class WelcomeDialog(QDialog):
 
     @Slot()
     def _show_file(self) -> None:
-        """Show what is in the file, or why it cannot be replayed."""
         is_file, text, problem = self.sources.value == _FILE, "", self.picker.problem
         if is_file and self.picker.line.text().strip():
             found = " ".join(filter(None, (problem, self.picker.contents, self.picker.remark)))
             text = translate("Dialogs", "Reading…") if problem is None else found
-        self.sources.show_note(text)
+        self.found.setText(text)
+        self.found.setVisible(bool(text))
+        if self.isVisible():
+            self.resize(self.size().expandedTo(self.sizeHint()))
         self.start.setEnabled(not is_file or problem == "")
 
 
@@ -215,7 +220,7 @@ class ChoiceRow(QWidget):
 
     def show_note(self, text: str) -> None:
         self.note.setText(text)
-        self.note.setVisible(bool(text))
+        self.note.show()
 
     def offer(self, value: str, *, is_offered: bool) -> None:
         """Enable or disable the choice of this value. If it was chosen and is disabled, the first one is chosen."""

@@ -14,7 +14,7 @@ from desktop.state.training_words import has_come_to
 
 _WITHOUT_MODEL = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
 _AHEAD_IN_WARM_UP = 1
-"""Candles by which a replay may be ahead of the model in the warm-up, so that the model need not wait for the window."""
+"""Candles by which a replay may be ahead of the model in the warm-up: the model then never waits for the window."""
 
 
 class ReplayWait(QObject):

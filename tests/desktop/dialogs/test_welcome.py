@@ -139,10 +139,10 @@ def test_a_file_is_chosen_and_looked_at_in_the_welcome(qtbot: QtBot, dialog: Wel
     """Regression: three windows, and a good file was accepted in silence."""
     path = write_csv(tmp_path / "mine.csv", without(random_walk(300), 50))
     click(qtbot, dialog.sources, "A file…")
-    assert not dialog.start.isEnabled() and not dialog.sources.note.isVisible()
+    assert not dialog.start.isEnabled() and not dialog.found.isVisible()
     choose_file(dialog, path)
     qtbot.waitUntil(dialog.start.isEnabled)
-    note = dialog.sources.note.text()
+    note = dialog.found.text()
     assert note.startswith("299 candles of 1m from ") and note.endswith("UTC, 1 candle missing.")
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.mouseClick(dialog.start, LEFT)
@@ -155,10 +155,10 @@ def test_a_useless_file_is_refused_in_the_welcome(qtbot: QtBot, dialog: WelcomeD
     path.write_text("Dear diary,\nnothing happened.\n")
     click(qtbot, dialog.sources, "A file…")
     choose_file(dialog, path)
-    qtbot.waitUntil(lambda: "diary.csv" in dialog.sources.note.text())
+    qtbot.waitUntil(lambda: "diary.csv" in dialog.found.text())
     assert not dialog.start.isEnabled()
     click(qtbot, dialog.sources, "Simulated")
-    assert dialog.start.isEnabled() and not dialog.sources.note.isVisible()
+    assert dialog.start.isEnabled() and not dialog.found.isVisible()
 
 
 def test_closing_it_keeps_the_settings(qtbot: QtBot, dialog: WelcomeDialog) -> None:
