@@ -49,7 +49,6 @@ EVERYTHING = Arrangement(
     ),
     bottom=(
         _ID.SHOW_CHECKPOINTS,
-        _ID.SHOW_LEADERBOARD,
         _ID.SHOW_INCIDENTS,
         _ID.SHOW_FEED,
         _ID.SHOW_JOBS,
@@ -66,7 +65,7 @@ TRAIN = Arrangement(
 """The effect of each step, and the failures."""
 COMPARE = Arrangement(
     right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 0.8), ((_ID.SHOW_BEST,), 0.2)),
-    bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_LEADERBOARD, _ID.SHOW_JOBS),
+    bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_JOBS),
     bottom_share=0.45,
     bottom_px=(260, 620),
 )
