@@ -117,6 +117,7 @@ class TravelBar(QWidget):
             choices[translate("Charting", "As fast as possible")] = 0.0
         set_choices(self.speed, choices)
         self.speed.setCurrentIndex(self.speed.findData(speed))
+        self.waits.setVisible(is_replay)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

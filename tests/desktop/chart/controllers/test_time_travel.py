@@ -316,11 +316,12 @@ def test_a_replay_jumps_to_the_candle_ahead_where_the_slider_is_released(at_now:
 
 
 def test_a_replay_can_be_as_fast_as_possible_and_a_walk_cannot(at_now: Traveller) -> None:
-    pace, speed = ReplayPace(0.0, [FILE]), at_now.travel.bar.speed
+    pace, speed, waits = ReplayPace(0.0, [FILE]), at_now.travel.bar.speed, at_now.travel.bar.waits
     at_now.step_back()
     offered = speed.count()
+    assert not waits.isVisible(), "only a replay can wait"
     at_now.travel.set_pace(pace)
-    assert speed.currentText() == "As fast as possible" and speed.count() == offered + 1
+    assert speed.currentText() == "As fast as possible" and speed.count() == offered + 1 and waits.isVisible()
     speed.setCurrentIndex(0)
     speed.activated.emit(0)
     assert pace.speed == speed.itemData(0) > 0.0
