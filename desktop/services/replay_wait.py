@@ -10,16 +10,16 @@ from core.market.feeds.replay_speed import ReplayPace
 from desktop.services.watched_markets import WatchedMarkets
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
-from desktop.state.training_words import has_come_to
 
 _WITHOUT_MODEL = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
+_STARTING = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
 _AHEAD_IN_WARM_UP = 1
 """Candles by which a replay may be ahead of the model in the warm-up: the model then never waits for the window."""
 
 
 class ReplayWait(QObject):
     """Holds the replay from each candle until the model's forecast from it, unless the settings or a stopped trainer
-    say otherwise. In the warm-up it may be a few candles ahead."""
+    say otherwise. In the warm-up it may be a little ahead."""
 
     def __init__(
         self, watched: WatchedMarkets, state: RunState, settings: SettingsStore, parent: QObject | None = None
@@ -30,9 +30,8 @@ class ReplayWait(QObject):
         self._without_forecast_ms: int | None = None
         """A candle that was set aside: no forecast from it will come."""
         watched.pace_changed.connect(self._set_pace)
-        state.markets.closed.connect(self._update)
-        for moved in (state.forecast_changed, state.status_changed, state.jobs_changed, settings.changed):
-            moved.connect(self._update)
+        for changed in (state.markets.changed, state.status_changed, settings.changed):
+            changed.connect(self._update)
         state.incident_happened.connect(self._on_incident)
 
     @Slot(object)
@@ -43,7 +42,7 @@ class ReplayWait(QObject):
     @Slot(object)
     def _on_incident(self, incident: Incident) -> None:
         if incident.kind == IncidentKind.CANDLE_SET_ASIDE:
-            self._without_forecast_ms = self._state.feed_record.newest_closed_ms
+            self._without_forecast_ms = self._newest_of_last()[0]
             self._update()
 
     @Slot()
@@ -55,10 +54,24 @@ class ReplayWait(QObject):
 
     def _is_model_behind(self, pace: ReplayPace) -> bool:
         state, market = self._state, self._state.market
-        if state.trainer_state in _WITHOUT_MODEL or state.is_on_break:
+        if state.trainer_state in _WITHOUT_MODEL or state.is_on_break or market is None:
             return False
-        newest_ms = state.feed_record.newest_closed_ms
-        if newest_ms is None or market is None or newest_ms == self._without_forecast_ms:
+        newest_ms, position_ms = self._newest_of_last()
+        if newest_ms is None or newest_ms == self._without_forecast_ms:
             return False
         ahead = _AHEAD_IN_WARM_UP if pace.is_warm_up(newest_ms) else 0
-        return not has_come_to(state, newest_ms - ahead * market.interval.duration_ms)
+        is_behind = position_ms is None or position_ms < newest_ms - ahead * market.interval.duration_ms
+        return is_behind or state.trainer_state in _STARTING
+
+    def _newest_of_last(self) -> tuple[int | None, int | None]:
+        """The opening times of the newest candle, and of the candle that the trainer has reached, of the market whose
+        candles are the oldest: the trainer cannot take any later ones yet. None, None while a market has no candles."""
+        markets = self._state.markets
+        rows = [markets.row(market) for market in markets.universe]
+        running = [row for row in rows if row.feed is None or not row.feed.has_ended]
+        if not running or not all(row.candles for row in running):
+            return None, None
+        last = min(running, key=lambda row: row.candles[-1].open_time_ms)
+        forecast_ms = None if last.committed is None else last.committed.origin_open_time_ms
+        reached_ms = [each for each in (forecast_ms, last.position_ms) if each is not None]
+        return last.candles[-1].open_time_ms, max(reached_ms, default=None)

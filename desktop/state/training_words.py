@@ -64,15 +64,12 @@ def has_caught_up(state: RunState) -> bool:
     """Whether the trainer has learned from the feed's newest candle, and is not catching up: nothing is left to be
     scored until another candle closes."""
     newest_ms = state.feed_record.newest_closed_ms
-    return (newest_ms is None or has_come_to(state, newest_ms)) and state.jobs.find(JOB_ID) is None
-
-
-def has_come_to(state: RunState, time_ms: int) -> bool:
-    """Whether the trainer has forecast from the candle that opened at this time, or from a later one."""
     # A status comes only now and then, a forecast with each candle, but none yet from a trainer just started.
     forecast_ms = None if state.forecast is None else state.forecast.origin_open_time_ms
     status_ms = None if state.market_status is None else state.market_status.position_ms
-    return any(each >= time_ms for each in (status_ms, forecast_ms) if each is not None)
+    positions_ms = [each for each in (status_ms, forecast_ms) if each is not None]
+    has_come_to_it = newest_ms is None or any(each >= newest_ms for each in positions_ms)
+    return has_come_to_it and state.jobs.find(JOB_ID) is None
 
 
 def ending_words(state: RunState) -> str:

@@ -9,8 +9,9 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import Candle
-from core.domain.events import FirstForecast, Incident, Severity, TrainerFailed, TrainerState, TrainerStatus
+from core.domain.events import FirstForecast, Incident, MemberRun, Severity, TrainerFailed, TrainerState, TrainerStatus
 from core.domain.incident_kinds import IncidentKind
+from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.replay_speed import ReplayPace
 from core.settings.tree import Settings
 from desktop.services.replay_wait import ReplayWait
@@ -81,6 +82,30 @@ def test_in_the_warm_up_a_replay_may_be_a_few_candles_ahead(replayed: Replayed) 
         assert pace.is_held is is_held
     replayed.state.apply(scenario.forecast(CANDLES[:-2]))
     assert pace.is_held, "after the warm-up each candle is waited for"
+
+
+def test_a_replay_waits_for_no_candle_that_the_trainer_cannot_take_yet(replayed: Replayed) -> None:
+    """Regression: of two files with different holes, one waited for the model, and the model for the other one."""
+    other = replace(scenario.MARKET, symbol="ETH/USDT")
+    replayed.state.markets.set_universe((scenario.MARKET, other))
+    replayed.close(CANDLES[-2])
+    assert not replayed.pace.is_held, "the other one has no candle yet"
+    replayed.state.markets.add_closed(other, [CANDLES[-9]])
+    assert replayed.pace.is_held
+    (reached,) = status(TrainerState.TRAINING).markets
+    member = MemberRun("of the other", other, is_learned=True)
+    replayed.state.markets.set_status(replace(reached, member=member, position_ms=CANDLES[-9].open_time_ms))
+    assert not replayed.pace.is_held, "the trainer needs the other one's next candle"
+    replayed.state.markets.on_feed_event(other, FeedStatus(FeedState.ENDED, "The end was reached.", 0))
+    assert replayed.pace.is_held, "no further one will come"
+
+
+def test_a_replay_waits_for_a_trainer_that_starts(replayed: Replayed) -> None:
+    replayed.close(CANDLES[-1])
+    replayed.state.apply(scenario.forecast(CANDLES))
+    assert not replayed.pace.is_held
+    replayed.state.trainer_starts(has_run=True)
+    assert replayed.pace.is_held
 
 
 def switched_off(replayed: Replayed) -> None:
