@@ -126,6 +126,8 @@ class MarketDialog(QDialog):
             interval=self.interval.currentText().strip(),
             file=file,
             replayed_as=self._market.replayed_as if is_same_replay else None,
+            joined_to=self._market.joined_to if file == self._market.file else None,
+            inside=self._market.inside if file == self._market.file else None,
             speed=self.speed.entered() if self._has_speed else None,
             catch_up_candles=self.catch_up.value(),
             fallback_venues=self._fallback() if "fallback_venues" in used else self._market.fallback_venues,

@@ -133,7 +133,7 @@ class WelcomeDialog(QDialog):
         if source == "simulate":
             market = replace(market, feed="simulate", speed=1.0)
         elif source == _FILE:
-            market = replace(market, feed="replay", file=str(self.picker.files()[0]), replayed_as=None)
+            market = replace(market, feed="replay", file=str(self.picker.files()[0]))
         else:
             market = replace(market, feed="auto", venue=source, symbol=self.symbols.value)
         training = replace(self._settings.training, device=self.devices.value)

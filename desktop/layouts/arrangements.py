@@ -44,8 +44,7 @@ _ID = ActionId
 EVERYTHING = Arrangement(
     right=(
         ((_ID.SHOW_LOSS, _ID.SHOW_GRADIENTS, _ID.SHOW_MARKETS), 0.42),
-        ((_ID.SHOW_ACCURACY,), 0.40),
-        ((_ID.SHOW_BEST,), 0.18),
+        ((_ID.SHOW_ACCURACY,), 0.58),
     ),
     bottom=(
         _ID.SHOW_CHECKPOINTS,
@@ -64,7 +63,7 @@ TRAIN = Arrangement(
 )
 """The effect of each step, and the failures."""
 COMPARE = Arrangement(
-    right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 0.8), ((_ID.SHOW_BEST,), 0.2)),
+    right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 1.0),),
     bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_JOBS),
     bottom_share=0.45,
     bottom_px=(260, 620),

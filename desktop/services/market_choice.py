@@ -76,7 +76,7 @@ class MarketChoice(QObject):
     def replay_file(self, file: Path) -> None:
         """Put the newest replay of a file on the chart."""
         before = self._settings.current.market
-        self.choose(replace(before, feed="replay", file=str(file), replayed_as=None))
+        self.choose(replace(before, feed="replay", file=str(file), replayed_as=None, joined_to=None, inside=None))
 
     def replay_again(self, market: Market) -> None:
         """Begin the replay on the chart again, as another market: the record of this one stays."""
@@ -93,8 +93,11 @@ class MarketChoice(QObject):
             return
         before, interval = self._settings.current.market, str(market.interval)
         where = replace(before, feed=feed, venue=market.venue, symbol=market.symbol, interval=interval)
-        is_replay = feed in ("replay", "sample")
-        self.choose(replace(where, file=file or before.file, replayed_as=market.symbol if is_replay else None))
+        if feed in ("replay", "sample"):
+            where = replace(where, replayed_as=market.symbol)
+        if file is not None and file != before.file:  # only of the newest file it is known what belongs to it
+            where = replace(where, file=file, joined_to=interval, inside=None)
+        self.choose(where)
 
     @Slot(object)
     def opened(self, market: Market) -> None:

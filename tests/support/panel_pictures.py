@@ -17,7 +17,6 @@ from tests.support.picture_names import PANELS
 
 _SIZES = {
     ActionId.SHOW_LOSS: QSize(480, 380),
-    ActionId.SHOW_BEST: QSize(400, 150),
     ActionId.SHOW_INCIDENTS: QSize(940, 230),
     ActionId.SHOW_LOG: QSize(940, 260),
 }

@@ -12,14 +12,16 @@ from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
+from core.market.feeds.inside_feed import with_insides
 from core.market.feeds.many import open_feeds
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds
 from core.market.feeds.replay import ReplayFeed, StoredFeed, replay_name, sample_feed
 from core.market.feeds.replay_speed import WATCHABLE_SPEED
 from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.venue import ExchangeUrls
-from core.market.history.candle_file import read_candle_file
+from core.market.history.candle_file import CandleFile, read_candle_file
 from core.market.history.candle_table import Watch
+from core.market.history.insides import add_insides, joined
 from core.market.shown_names import SAMPLE_MARKET, fingerprint_of, newest_replay, shown_market, shown_symbol
 from core.settings.tree import MarketSettings
 
@@ -96,6 +98,7 @@ def open_as_set(
         urls=urls,
         fallback_venues=settings.fallback_venues,
         holds=holds,
+        asks_finer=settings.asks_finer,
     )
 
 
@@ -141,8 +144,8 @@ def _sample(
 
 def _exchange(
     settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None, hold: RateLimitHold
-) -> ExchangeFeed:
-    return ExchangeFeed(
+) -> Feed:
+    feed = ExchangeFeed(
         market_of(settings),
         clock,
         catch_up=settings.catch_up_candles,
@@ -151,6 +154,7 @@ def _exchange(
         fallback_venues=settings.fallback_venues,
         gate=hold,
     )
+    return with_insides(feed, urls, hold, clock) if settings.asks_finer else feed
 
 
 async def _replay(
@@ -170,7 +174,7 @@ async def _replay(
     is_stored = stored is not None and is_known(stored)
     if stored is not None and is_stored and not await asyncio.to_thread(path.exists):
         return _stored_instead(stored, clock, f"{path} is not there any more")
-    file = await asyncio.to_thread(read_candle_file, path, watch)
+    file = await asyncio.to_thread(_file, path, settings, watch)
     first = Market(FILE_VENUE, replay_name(path, file), file.interval)
     if stored is not None and is_stored and fingerprint_of(stored) != fingerprint_of(first):
         return _stored_instead(stored, clock, f"{path} has other candles by now")
@@ -192,6 +196,16 @@ def _replay_speed(settings: MarketSettings, limit: int | None, *, is_watched: bo
     if not is_watched:
         return settings.speed or None
     return WATCHABLE_SPEED if settings.speed is None and limit is None else settings.speed
+
+
+def _file(path: Path, settings: MarketSettings, watch: Watch) -> CandleFile:
+    file = read_candle_file(path, watch)
+    if settings.joined_to is not None:
+        file = joined(file, Interval.parse(settings.joined_to))
+    if settings.inside is not None:
+        finer = Path(settings.inside)
+        file = add_insides(file, read_candle_file(finer, watch), finer.name)
+    return file
 
 
 def _simulated(

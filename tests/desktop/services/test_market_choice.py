@@ -44,7 +44,7 @@ def test_a_file_replayed_before_is_continued_from_a_list(
         choose(REPLAYED)
         chosen = store.current.market
         assert (chosen.feed, chosen.file, chosen.replayed_as) == ("replay", str(file), REPLAYED.symbol)
-        assert chosen.interval == "15m"
+        assert chosen.interval == "15m" and (chosen.joined_to, chosen.inside) == ("15m", None)
     choice.opened(REPLAYED)
     choice.open_listed(STORED)
     assert (store.current.market.feed, store.current.market.symbol) == ("stored", "my rates"), "of no known file"

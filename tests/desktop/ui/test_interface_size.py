@@ -167,7 +167,7 @@ def test_docks_keep_their_heights_after_enlarging_the_window_temporarily(
     fill(bench)
     window = settled(bench, qapp).window
     DockSizes(window, window.docks.values()).follow(InterfaceSize(window, AppearanceSettings()))
-    shown = (ActionId.SHOW_LOSS, ActionId.SHOW_ACCURACY, ActionId.SHOW_BEST, ActionId.SHOW_CHECKPOINTS)
+    shown = (ActionId.SHOW_LOSS, ActionId.SHOW_ACCURACY, ActionId.SHOW_CHECKPOINTS)
 
     def heights() -> list[int]:
         settled(bench, qapp)

@@ -14,11 +14,10 @@ from core.market.feeds.base import ClosedCandle, FeedEvent, FeedState, FeedStatu
 from core.market.feeds.many import play_together
 from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.replay_speed import ReplayPace
-from core.market.history.candle_file import CandleFile
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
-from tests.support.candles import MINUTE, random_walk
+from tests.support.candles import file_of, random_walk
 
-FILE = CandleFile(tuple(random_walk(60)), MINUTE, {}, "0123456789abcdef")
+FILE = file_of(random_walk(60))
 AT_ONCE = 10
 
 
@@ -196,7 +195,7 @@ def test_a_replay_that_waits_for_a_model_shows_little_at_once_and_the_rest_as_fa
     candles = random_walk(500)
 
     async def run(loop: VirtualLoop) -> None:
-        feed = ReplayFeed(replace(FILE, candles=tuple(candles)), "TEST", ManualClock(), speed=1.0, catch_up=400)
+        feed = ReplayFeed(file_of(candles), "TEST", ManualClock(), speed=1.0, catch_up=400)
         assert feed.pace is not None
         feed.pace.waits_for_model = True
         feed.pace.hold(is_held=True)
