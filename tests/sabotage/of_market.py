@@ -336,10 +336,22 @@ FAULTS = (
         "        self._steps -= 0\n",
     ),
     Fault(
+        "replay-runs-ahead-of-the-model",
+        "desktop/services/replay_wait.py",
+        "if pace.is_warm_up(newest_ms) else 0",
+        "if pace.is_warm_up(newest_ms) else 9",
+    ),
+    Fault(
+        "replay-from-the-list-stays-still",
+        "desktop/services/market_choice.py",
+        "elif file is not None:",
+        "elif file == market.symbol:",
+    ),
+    Fault(
         "changed-pace-gives-a-candle",
         "core/market/feeds/replay_speed.py",
-        "elif not await happens_within(self._changed, 1.0 / self._speed):",
-        "elif await happens_within(self._changed, 1.0 / self._speed) is not None:",
+        "elif not await happens_within(self._changed, max(left_s, 0.0)):",
+        "elif await happens_within(self._changed, max(left_s, 0.0)) is not None:",
     ),
     Fault(
         "two-markets-without-a-shared-connection",
