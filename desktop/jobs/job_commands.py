@@ -39,6 +39,8 @@ class Order:
     """The market whose candles it stored, by its summary; None for none or several."""
     works_aside: bool = False
     """It runs with its own temporary folder, so it cannot reach the window's socket among the usual temporary files."""
+    waits: bool = False
+    """It starts once training is paused or over."""
 
 
 def command_line(command: str, files: Sequence[Path] = (), /, **options: str | float | bool) -> tuple[str, ...]:

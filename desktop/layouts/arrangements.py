@@ -41,36 +41,22 @@ class Arrangement:
 
 
 _ID = ActionId
-EVERYTHING = Arrangement(
-    right=(
-        ((_ID.SHOW_LOSS, _ID.SHOW_GRADIENTS, _ID.SHOW_MARKETS), 0.42),
-        ((_ID.SHOW_ACCURACY,), 0.40),
-        ((_ID.SHOW_BEST,), 0.18),
-    ),
-    bottom=(
-        _ID.SHOW_CHECKPOINTS,
-        _ID.SHOW_LEADERBOARD,
-        _ID.SHOW_INCIDENTS,
-        _ID.SHOW_FEED,
-        _ID.SHOW_JOBS,
-        _ID.SHOW_LOG,
-    ),
-)
-"""The default."""
-WATCH = Arrangement(right=(((_ID.SHOW_MARKETS, _ID.SHOW_FEED), 0.5), ((_ID.SHOW_ACCURACY,), 0.5)))
-"""A large chart, prices beside it, and how good the ghosts have been."""
+WATCH = Arrangement(right=(((_ID.SHOW_MARKETS,), 0.4), ((_ID.SHOW_ACCURACY,), 0.6)))
+"""The default: a large chart, prices beside it, and how good the ghosts have been."""
 TRAIN = Arrangement(
     right=(((_ID.SHOW_LOSS,), 0.45), ((_ID.SHOW_GRADIENTS, _ID.SHOW_ACCURACY), 0.55)),
-    bottom=(_ID.SHOW_INCIDENTS, _ID.SHOW_JOBS, _ID.SHOW_LOG, _ID.SHOW_CHECKPOINTS),
+    bottom=(_ID.SHOW_EVENTS, _ID.SHOW_CHECKPOINTS),
 )
 """The effect of each step, and the failures."""
 COMPARE = Arrangement(
     right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 0.8), ((_ID.SHOW_BEST,), 0.2)),
-    bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_LEADERBOARD, _ID.SHOW_JOBS),
+    bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_LEADERBOARD),
     bottom_share=0.45,
     bottom_px=(260, 620),
 )
 """Room for the checkpoints, and their measures."""
+_WIDE = (_ID.SHOW_CHECKPOINTS, _ID.SHOW_LEADERBOARD, _ID.SHOW_EVENTS, _ID.SHOW_JOBS)
+"""Docks with tables open below the chart, if an arrangement has no other place for them."""
 
 
 def arrange(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
@@ -82,24 +68,21 @@ def arrange(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None
         dock.setFloating(False)
         window.removeDockWidget(dock)
         dock.setParent(window)  # it still is Qt's: PySide takes it for Python's, and could delete it a second time
-    column = [docks[tabs[0]] for tabs, _share in arrangement.right]
+    (first, *others), bottom = [tabs for tabs, _share in arrangement.right], arrangement.bottom
+    closed = [each for each in docks if each not in arrangement.shown]
+    right = [(*first, *(each for each in closed if each not in _WIDE)), *others]
+    below = (*bottom, *(each for each in closed if each in _WIDE))
+    column = [docks[tabs[0]] for tabs in right]
     window.addDockWidget(areas.RightDockWidgetArea, column[0])
-    for above, below in pairwise(column):
-        window.splitDockWidget(above, below, Qt.Orientation.Vertical)
-    if arrangement.bottom:
-        window.addDockWidget(areas.BottomDockWidgetArea, docks[arrangement.bottom[0]])
-    for tabs in (*(tabs for tabs, _share in arrangement.right), arrangement.bottom):
-        stack = [docks[each] for each in tabs]
-        for under, over in pairwise(stack):
-            window.tabifyDockWidget(under, over)
-        for dock in stack:
-            dock.show()
-        if stack:
-            stack[0].raise_()
-    for each in docks.keys() - arrangement.shown:  # closed, but with a place to come back to
-        window.addDockWidget(areas.RightDockWidgetArea, docks[each])
-        window.tabifyDockWidget(column[0], docks[each])
-        docks[each].hide()
+    for above, under in pairwise(column):
+        window.splitDockWidget(above, under, Qt.Orientation.Vertical)
+    window.addDockWidget(areas.BottomDockWidgetArea, docks[below[0]])
+    for tabs in (*right, below):
+        for one, next_one in pairwise([docks[each] for each in tabs]):
+            window.tabifyDockWidget(one, next_one)
+        for each in tabs:
+            docks[each].setVisible(each in arrangement.shown)
+        docks[tabs[0]].raise_()
     size(window, docks, arrangement)
 
 

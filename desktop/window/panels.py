@@ -17,11 +17,9 @@ from desktop.dialogs.setting_texts import with_change
 from desktop.jobs.panel import JobsPanel
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.best_checkpoint import BestCheckpointPanel
-from desktop.panels.feed.panel import FeedPanel
+from desktop.panels.events.panel import EventsPanel
 from desktop.panels.gradients.panel import GradientsPanel
-from desktop.panels.incidents import IncidentsPanel
 from desktop.panels.leaderboard.panel import LeaderboardPanel
-from desktop.panels.log import LogPanel
 from desktop.panels.loss import LossPanel
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.checkpoint_source import CheckpointSource
@@ -52,10 +50,8 @@ class Panels(QObject):
         self.leaderboard = LeaderboardPanel(state, theme)
         self.best_checkpoint = BestCheckpointPanel(source, state, theme)
         self.checkpoints = CheckpointsPanel(source, theme)
-        self.incidents = IncidentsPanel(state, theme)
-        self.feed = FeedPanel(state, theme)
+        self.events = EventsPanel(state, logs, theme)
         self.markets = MarketsPanel(state, theme, settings.current.watchlist.markets)
-        self.log = LogPanel(logs, theme, state.clock.now_ms)
         self.jobs = JobsPanel(state, theme)
         self._follow_settings()
 
@@ -68,10 +64,8 @@ class Panels(QObject):
             ActionId.SHOW_LEADERBOARD: (translate("Window", "Leaderboard"), self.leaderboard),
             ActionId.SHOW_BEST: (translate("Window", "Best checkpoint"), self.best_checkpoint),
             ActionId.SHOW_CHECKPOINTS: (translate("Window", "Checkpoints"), self.checkpoints),
-            ActionId.SHOW_INCIDENTS: (translate("Window", "Incidents"), self.incidents),
-            ActionId.SHOW_FEED: (translate("Window", "Feed"), self.feed),
+            ActionId.SHOW_EVENTS: (translate("Window", "Events"), self.events),
             ActionId.SHOW_MARKETS: (translate("Window", "Markets"), self.markets),
-            ActionId.SHOW_LOG: (translate("Window", "Log"), self.log),
             ActionId.SHOW_JOBS: (translate("Window", "Jobs"), self.jobs),
         }
 

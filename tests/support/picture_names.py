@@ -10,8 +10,7 @@ PANELS = {
     ActionId.SHOW_LOSS: "loss",
     ActionId.SHOW_LEADERBOARD: "leaderboard",
     ActionId.SHOW_BEST: "best-checkpoint",
-    ActionId.SHOW_INCIDENTS: "incidents",
-    ActionId.SHOW_LOG: "log",
+    ActionId.SHOW_EVENTS: "incidents",
 }
 """Docks with a separate picture, by its name."""
 MOVING = "live-dark.webp"
@@ -39,6 +38,7 @@ MADE = frozenset(
         "chart-indicators-light.png",
         "chart-tools-dark.png",
         "jobs-evaluate-light.png",
+        "log-dark.png",
         "checkpoints-compare-light.png",
         "checkpoints-ghosts-light.png",
         "ghosts-light.png",

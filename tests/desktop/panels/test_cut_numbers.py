@@ -35,13 +35,12 @@ DOCKS = (
     ActionId.SHOW_LEADERBOARD,
     ActionId.SHOW_BEST,
     ActionId.SHOW_CHECKPOINTS,
-    ActionId.SHOW_INCIDENTS,
-    ActionId.SHOW_FEED,
+    ActionId.SHOW_EVENTS,
     ActionId.SHOW_MARKETS,
     ActionId.SHOW_JOBS,
 )
 SCROLLED = (ActionId.SHOW_ACCURACY, ActionId.SHOW_GRADIENTS)
-IN_WINDOW = (*SCROLLED, ActionId.SHOW_FEED, ActionId.SHOW_LEADERBOARD)
+IN_WINDOW = (*SCROLLED, ActionId.SHOW_EVENTS, ActionId.SHOW_LEADERBOARD)
 
 
 @pytest.fixture

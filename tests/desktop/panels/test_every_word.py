@@ -23,7 +23,7 @@ from desktop.panels.accuracy import words as accuracy_words
 from desktop.panels.accuracy.answers import AnswerLine, answers_of
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.experts import ExpertsPage
-from desktop.panels.feed.panel import FeedPanel
+from desktop.panels.feed.numbers import FeedNumbers
 from desktop.panels.feed.words import state_within, state_word
 from desktop.panels.markets.adder import VENUES
 from desktop.panels.markets.model import Column
@@ -118,7 +118,7 @@ def test_the_three_answers_are_translated(gain: Estimate, age: int, qtbot: QtBot
 
 @pytest.mark.parametrize("fill", [feed_scenario.eventful, feed_scenario.refused])
 def test_the_feed_is_translated(fill: Callable[[RunState], None], state: RunState, theme: Theme, qtbot: QtBot) -> None:
-    panel = FeedPanel(state, theme)
+    panel = FeedNumbers(state, theme)
     shown_panel(qtbot, panel, 880, 300)
     fill(state)
     panel.refresh()
