@@ -169,7 +169,7 @@ class SharedKeys(QObject):
     """Lets a panel that has the focus come before an action of the window with the same keys; Qt would do neither."""
 
     def __init__(self, actions: ActionRegistry, window: QWidget) -> None:
-        super().__init__(window)
+        super().__init__(actions)  # with which it goes
         self._window = window
         self._shared = [actions[each] for each in actions.ids() if each.info.place]
         application = QApplication.instance()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QWidget
 
 from desktop.actions import ActionId
@@ -21,6 +21,7 @@ _TURNS = 5
 _USUAL_PX = "usual_px"
 _HEIGHTS_PX = "heights_px"
 """Property of a dock in the right column: the window's last size with each text size, and the dock's height then."""
+_ROOM_FOR_COLUMN = QSize(760, 440)
 _AROUND_PX = 110
 """Height of menu, tool bar and status bar."""
 
@@ -61,7 +62,7 @@ _WIDE = (_ID.SHOW_CHECKPOINTS, _ID.SHOW_LEADERBOARD, _ID.SHOW_EVENTS, _ID.SHOW_J
 
 def arrange(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     """Put the docks of the arrangement in their places, and close the others."""
-    areas = Qt.DockWidgetArea
+    arrangement, areas = _fitted(arrangement, window), Qt.DockWidgetArea
     window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
     window.setCorner(Qt.Corner.TopRightCorner, areas.RightDockWidgetArea)
     for dock in docks.values():
@@ -89,6 +90,7 @@ def arrange(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None
 def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     """Set sizes that fit the dock's window; they hold only once it is shown."""
     forget_sizes(docks.values())
+    arrangement = _fitted(arrangement, window)
     column = [docks[tabs[0]] for tabs, _share in arrangement.right]
     width, height = window.width(), window.height()
     right = _within(_RIGHT_SHARE * width, (_RIGHT_PX[0], enlarged(_RIGHT_PX[1])))
@@ -99,6 +101,21 @@ def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     room = max(height - _AROUND_PX, _LEAST_COLUMN_PX)
     heights = [round(share * room) for _tabs, share in arrangement.right]
     window.resizeDocks(column, heights, Qt.Orientation.Vertical)
+
+
+def has_room(window: QMainWindow) -> bool:
+    """Whether the docks as they are arranged fit on the window's screen."""
+    room, needed = window.screen().availableSize(), window.minimumSizeHint()
+    return needed.width() <= room.width() and needed.height() <= room.height()
+
+
+def _fitted(arrangement: Arrangement, window: QMainWindow) -> Arrangement:
+    """Without room for docks above each other, all lie behind tabs beside the chart."""
+    room = window.size() if window.isVisible() else window.screen().availableSize()
+    if room.width() >= enlarged(_ROOM_FOR_COLUMN.width()) and room.height() >= enlarged(_ROOM_FOR_COLUMN.height()):
+        return arrangement
+    tabs = (*(each for tabs, _share in arrangement.right for each in tabs), *arrangement.bottom)
+    return Arrangement(right=((tabs, 1.0),))
 
 
 class DockSizes(QObject):

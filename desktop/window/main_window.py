@@ -29,6 +29,7 @@ from desktop.layouts.arrangements import (
     DockToggle,
     arrange,
     float_dock_of,
+    has_room,
     is_behind,
     size,
 )
@@ -128,7 +129,8 @@ class MainWindow(QMainWindow):
         SharedKeys(actions, self)
         self._follow_state()
         chart.setFocus()
-        self._needs_default_sizes = layout_store is None or not layout_store.restore(self)
+        is_restored = layout_store is not None and layout_store.restore(self) and has_room(self)
+        self._needs_default_sizes = not is_restored
         if self._needs_default_sizes:
             self.reset_layout()
 

@@ -20,7 +20,8 @@ from desktop.panels.feed.words import in_one_line, state_colour
 from desktop.state.run_state import RunState
 from desktop.state.training_words import ending_words, is_finished
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_number
-from desktop.ui.icons import Dot, tabular
+from desktop.ui.icons import Dot, put_icon, tabular
+from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import Panel, colour_text, set_text
 from desktop.ui.plain_text import ElidedLabel, Label, set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside
@@ -47,6 +48,7 @@ _AT_WORK = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
 _SILENT = frozenset({FeedState.CONNECTING, FeedState.RECONNECTING, FeedState.FAILED})
 _IDLE_AFTER_MS = 10_000
 _NEXT_CANDLES = 2
+_ICON_PX = 14
 _MARGINS_PX = (8, 0, 4, 0)
 _SPACING_PX = 6
 _LONGEST_TITLE = 60
@@ -57,9 +59,12 @@ _PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
 class JobBar(QToolButton):
     """A button to the list of jobs, which shows the oldest running one."""
 
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setAutoRaise(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        put_icon(self, "progress-clock", theme)
+        enlarge_icons(self, _ICON_PX)
         self.setAccessibleName(translate("Jobs", "Jobs"))
         self.title = ElidedLabel()
         self._progress = QProgressBar(textVisible=False)
@@ -75,17 +80,19 @@ class JobBar(QToolButton):
         self.show_jobs(())
 
     def sizeHint(self) -> QSize:
-        return self.layout().sizeHint()
+        return super().sizeHint() if self.title.isHidden() else self.layout().sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        return self.layout().minimumSize()
+        return super().sizeHint() if self.title.isHidden() else self.layout().minimumSize()
 
     def show_jobs(self, jobs: tuple[JobProgress, ...]) -> None:
         """Show the first of `jobs`, and how many more there are."""
-        for part in (self._progress, self._left):
+        for part in (self.title, self._progress, self._left):
             part.setVisible(bool(jobs))
+        self.setText("" if jobs else translate("Jobs", "Jobs"))
+        styles = Qt.ToolButtonStyle
+        self.setToolButtonStyle(styles.ToolButtonTextOnly if jobs else styles.ToolButtonTextBesideIcon)
         if not jobs:
-            self.title.setText(translate("Jobs", "Jobs"))
             set_tooltip(self, translate("Jobs", "Background jobs: none is running"))
             return
         job = jobs[0]
@@ -142,7 +149,7 @@ class StatusPanel(Panel):
         self.feed = ElidedLabel()
         self.trainer, self.step, self.loss, self.device = (Label() for _ in range(4))
         self.answers = tuple(Label() for _ in range(3))
-        self.jobs = JobBar()
+        self.jobs = JobBar(theme)
         self._of_answers = Facts(theme, self.answers)
         trainer, step, loss, device = (
             Facts(theme, [each]) for each in (self.trainer, self.step, self.loss, self.device)

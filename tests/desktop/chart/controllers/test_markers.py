@@ -159,8 +159,10 @@ def test_the_tooltip_shows_the_message_and_a_click_opens_its_panel(whole: ToolBe
     assert "A gradient was not finite." in words
     window = bench.bench.window
     window.show_dock(ActionId.SHOW_CHECKPOINTS)
+    QApplication.processEvents()
+    bench.bench.chart.flush()
     right = bench.bench.chart.scale.right
-    bench.click(at)
+    bench.click(place_of(bench, MarkerKind.WARNING))
     panel = window.docks[ActionId.SHOW_EVENTS].widget()
     assert isinstance(panel, EventsPanel)
     QApplication.processEvents()
