@@ -234,8 +234,9 @@ class TrainingBar(QToolBar):
     def _needed_width(self) -> int:
         parts = [part for action in self.actions() if (part := self.widgetForAction(action)) is not self._inputs]
         others = sum(part.sizeHint().expandedTo(part.minimumSize()).width() for part in parts)
-        spacing = (len(parts) + 1) * self.layout().spacing()
-        return others + self._inputs.minimumSizeHint().width() + spacing
+        layout = self.layout()
+        spacing = 0 if layout is None else layout.spacing()
+        return others + self._inputs.minimumSizeHint().width() + (len(parts) + 1) * spacing
 
     def _width_of_names(self) -> int:
         """What names and title need in addition to the icons."""

@@ -71,19 +71,19 @@ class JobBar(QToolButton):
         self._progress.setFixedSize(QSize(110, 10))
         self._progress.setAccessibleName(translate("Jobs", "Progress of the oldest job"))
         self._left = Label()
-        layout = beside(self, margins=(6, 0, 6, 0), spacing=6)
+        self._row = beside(self, margins=(6, 0, 6, 0), spacing=6)
         for part in (self.title, self._progress, self._left):
-            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+            self._row.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._left.setFont(tabular(self.font()))
         self.show_jobs(())
 
     def sizeHint(self) -> QSize:
-        return super().sizeHint() if self.title.isHidden() else self.layout().sizeHint()
+        return super().sizeHint() if self.title.isHidden() else self._row.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        return super().sizeHint() if self.title.isHidden() else self.layout().minimumSize()
+        return super().sizeHint() if self.title.isHidden() else self._row.minimumSize()
 
     def show_jobs(self, jobs: tuple[JobProgress, ...]) -> None:
         """Show the first of `jobs`, and how many more there are."""

@@ -340,7 +340,7 @@ class ChartPlaced(Tool):
     @property
     def _is_on_screen(self) -> bool:
         """False while another page has the window: what is not seen is not changed."""
-        return self._chart.isVisibleTo(self._shell.window)
+        return bool(self._chart.isVisibleTo(self._shell.window))
 
     def _select_next(self) -> None:
         """Lines from the highest to the lowest, drawings in drawing order, and around."""

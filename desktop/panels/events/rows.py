@@ -83,10 +83,7 @@ def of_incidents(incidents: Iterable[Incident]) -> list[Event]:
 
 def of_feed(record: FeedRecord) -> list[Event]:
     """Changes of state, gaps, corrections and rejected messages."""
-    rejected = ((each.at_ms, each) for each in record.rejected)
-    lines = ((line[0], line) for line in story(record))
-    both = merge(lines, rejected, key=lambda pair: pair[0], reverse=True)
-    return [_of_message(each) if isinstance(each, RejectedMessage) else _of_line(each) for _at_ms, each in both]
+    return newest_first(map(_of_line, story(record)), map(_of_message, record.rejected))
 
 
 def of_log(entries: Sequence[LogEntry]) -> list[Event]:
