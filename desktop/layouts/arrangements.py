@@ -231,12 +231,25 @@ def _within(size_px: float, limits: tuple[int, int]) -> int:
     return min(max(round(size_px), limits[0]), limits[1])
 
 
+def open_dock(window: QMainWindow, dock: QDockWidget, *, was_closed: bool) -> None:
+    """Show it in front of docks in the same place. One that opens alone below the chart gets the usual height."""
+    below = Qt.DockWidgetArea.BottomDockWidgetArea
+    others = (each for each in window.findChildren(QDockWidget) if each is not dock and each.isVisible())
+    dock.show()
+    dock.raise_()
+    if not was_closed or dock.isFloating() or window.dockWidgetArea(dock) is not below:
+        return
+    if not any(window.dockWidgetArea(each) is below for each in others):
+        size_px = _within(WATCH.bottom_share * window.height(), WATCH.bottom_px)
+        window.resizeDocks([dock], [size_px], Qt.Orientation.Vertical)
+
+
 class DockToggle(QObject):
     """A dock's own action would hide it whenever it is open, even behind another tab, when the user wants to see it."""
 
-    def __init__(self, dock: QDockWidget) -> None:
+    def __init__(self, window: QMainWindow, dock: QDockWidget) -> None:
         super().__init__(dock)
-        self._dock = dock
+        self._window, self._dock = window, dock
         self._is_seen = self._was_seen = False
         dock.visibilityChanged.connect(self._on_visibility)
         dock.toggleViewAction().triggered.connect(self._on_triggered)
@@ -248,8 +261,7 @@ class DockToggle(QObject):
     def _on_triggered(self, is_open: bool) -> None:
         """Called after the dock has shown or hidden itself."""
         if is_open or not self._was_seen:
-            self._dock.show()
-            self._dock.raise_()
+            open_dock(self._window, self._dock, was_closed=is_open)
 
 
 def dock_of(widget: QWidget | None) -> QDockWidget | None:

@@ -196,8 +196,8 @@ class TrainingActions(QObject):
 
 
 class TrainingBar(QToolBar):
-    """The window's tool bar. Without room for all, training actions show their icons alone, and the time for training
-    has no title: what does not fit would hide behind a button."""
+    """The window's tool bar. Without room for all, also for the reason of another rate, training actions show their
+    icons alone, and the time for training has no title: what does not fit would hide behind a button."""
 
     def __init__(self, actions: ActionRegistry, inputs: TrainingInputs) -> None:
         """actions: with their icons."""
@@ -236,7 +236,7 @@ class TrainingBar(QToolBar):
         others = sum(part.sizeHint().expandedTo(part.minimumSize()).width() for part in parts)
         layout = self.layout()
         spacing = 0 if layout is None else layout.spacing()
-        return others + self._inputs.minimumSizeHint().width() + (len(parts) + 1) * spacing
+        return others + self._inputs.sizeHint().width() + (len(parts) + 1) * spacing
 
     def _width_of_names(self) -> int:
         """What names and title need in addition to the icons."""

@@ -31,6 +31,7 @@ from desktop.layouts.arrangements import (
     float_dock_of,
     has_room,
     is_behind,
+    open_dock,
     size,
 )
 from desktop.layouts.menu import LayoutMenu
@@ -140,8 +141,8 @@ class MainWindow(QMainWindow):
 
     def show_dock(self, action_id: ActionId) -> None:
         """Open a dock, in front of docks in the same place."""
-        self.docks[action_id].show()
-        self.docks[action_id].raise_()
+        dock = self.docks[action_id]
+        open_dock(self, dock, was_closed=dock.isHidden())
 
     def show_incident(self, incident: Incident) -> None:
         """Select the incident among the events."""
@@ -318,7 +319,7 @@ class MainWindow(QMainWindow):
         )
         self.panels.jobs.offer([actions[action_id] for action_id in jobs])
         for dock in self.docks.values():
-            DockToggle(dock)
+            DockToggle(self, dock)
 
     def _pause(self, *, is_paused: bool) -> None:
         self._state.request_pause(is_paused)

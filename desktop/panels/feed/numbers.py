@@ -149,4 +149,4 @@ class FeedNumbers(DownScrolling):
         top = beside(None, self._dot, self.state_word, self.since, stretched=self.since, spacing=6)
         buttons = beside(None, self.use_next, self.try_again, None, spacing=6)
         parts = (top, self.market, self.sentence, buttons, self.numbers, self.reasons, None)
-        stacked(inside, *parts, margins=(0, 0, 6, 0), spacing=3)
+        stacked(inside, *parts, margins=(6, 0, 6, 0), spacing=3)
