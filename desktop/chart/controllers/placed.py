@@ -89,7 +89,7 @@ class ChartPlaced(Tool):
         if self._chart.model.newest is not None and self._store.is_open and placeable.may_begin():
             self._placing, self._selected = (placeable, kind), None
             placeable.begun(kind)
-            self._chart.setFocus()  # Enter and Escape go on with it, wherever its action was chosen
+            self._chart.setFocus()  # for Enter and Escape, wherever its action was chosen
         self.show()
 
     def stop(self) -> None:

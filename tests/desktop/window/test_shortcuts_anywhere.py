@@ -87,7 +87,7 @@ def test_escape_ends_placing_wherever_the_focus_is(
             window.activateWindow()
             focused.setFocus()
             window.shell.actions[ActionId.DRAW_TREND_LINE].trigger()
-            assert placed.placing is not None and application.chart.hasFocus(), "keys go on with it"
+            assert placed.placing is not None and application.chart.hasFocus(), "for the next keys"
             focused.setFocus()
             QTest.keyClick(focused, Qt.Key.Key_Escape)
             assert placed.placing is None
