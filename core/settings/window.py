@@ -89,6 +89,9 @@ class ChartSettings:
         "linear", "Price scale before comparing", "Price axis to return to after comparing.", **OWN_DIALOG
     )
     show_bands: bool = setting(True, "Forecast bands", "The 50 % and 90 % bands around the ghosts.")
+    show_legend: bool = setting(
+        True, "Legend of the ghosts", "What their dashes and bands mean, above them. A click on it hides it."
+    )
     show_chance: bool = setting(
         True,
         "Chance of a price",
@@ -117,7 +120,7 @@ class ChartSettings:
         9, "Charts in the Overview", "Number of charts in the Overview.", **OWN_DIALOG
     )
     expert_ghosts: Annotated[tuple[str, ...], Field(max_length=4)] = setting(
-        (), "Expert ghosts", "Forecasters whose own ghosts are drawn: the ticks of the Leaderboard.", **OWN_DIALOG
+        (), "Expert ghosts", "Forecasters whose own ghosts are drawn: the ticks in Accuracy, Models.", **OWN_DIALOG
     )
     pane_heights: dict[str, Annotated[float, Field(gt=0.0, lt=1.0)]] = setting(
         {}, "Pane heights", "Pane heights, as shares of the chart's height.", **OWN_DIALOG

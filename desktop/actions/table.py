@@ -260,7 +260,6 @@ class ActionId(Enum):
     SHOW_LOSS = at.panel("&Loss", "Loss curves and learning rate", "Ctrl+1", "chart-line")
     SHOW_GRADIENTS = at.panel("&Gradients", "Gradients of each step, and their diagnosis", "Ctrl+2", "stethoscope")
     SHOW_ACCURACY = at.panel("&Accuracy", "Accuracy of the forecasts, and how certain it is", "Ctrl+3", "target")
-    SHOW_LEADERBOARD = at.panel("L&eaderboard", "Models and baselines, ranked by what is proven", "Ctrl+B", "podium")
     SHOW_BEST = at.panel(
         "&Best checkpoint",
         "The checkpoint with the highest score that does not make the ghosts worse",

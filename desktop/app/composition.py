@@ -219,8 +219,9 @@ class Application(QObject):
             self.window.command_requested.emit,
         )
         self._panels.best_checkpoint.restore_requested.connect(self.browser.previews.ask_before_restore)
-        self._panels.leaderboard.ghosts_requested.connect(self.browser.previews.make_room)
-        self.browser.previews.shown.connect(self._panels.leaderboard.clear_ticks)
+        models = self._panels.accuracy.details.models
+        models.ghosts_requested.connect(self.browser.previews.make_room)
+        self.browser.previews.shown.connect(models.clear_ticks)
 
     def _make_finder(self) -> Finder:
         """The finder opens by its shortcut, by letters typed on the chart, and by the button above it."""
@@ -266,7 +267,7 @@ class Application(QObject):
         self.accuracy = AccuracyWatch(self.state, folder.database, self.settings, self)
         self._panels.accuracy.wanted.connect(self.accuracy.want)
         self.leaderboard = LeaderboardWatch(self.state, folder.database, self)
-        self._panels.leaderboard.wanted.connect(self.leaderboard.want)
+        self._panels.accuracy.details.models.ranking_requested.connect(self.leaderboard.want)
 
     @property
     def series(self) -> CandleSeries | None:

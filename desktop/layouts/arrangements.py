@@ -51,12 +51,12 @@ TRAIN = Arrangement(
 """The effect of each step, and the failures."""
 COMPARE = Arrangement(
     right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 0.8), ((_ID.SHOW_BEST,), 0.2)),
-    bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_LEADERBOARD),
+    bottom=(_ID.SHOW_CHECKPOINTS,),
     bottom_share=0.45,
     bottom_px=(260, 620),
 )
 """Room for the checkpoints, and their measures."""
-_WIDE = (_ID.SHOW_CHECKPOINTS, _ID.SHOW_LEADERBOARD, _ID.SHOW_EVENTS, _ID.SHOW_JOBS)
+_WIDE = (_ID.SHOW_CHECKPOINTS, _ID.SHOW_EVENTS, _ID.SHOW_JOBS)
 """Docks with tables open below the chart, if an arrangement has no other place for them."""
 
 

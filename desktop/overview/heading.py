@@ -65,18 +65,18 @@ def name_of(market: Market) -> str:
 
 
 def _worth(answers: Answers, accuracy: AccuracySummary, palette: Palette) -> Part:
-    """``Ghosts ✓ +1.2 %``; what is not proven is fainter, and its number is in the tooltip only."""
+    """``Ghosts +1.2 %``; empty while that is not proven. The verdict in words is in the tooltip only."""
     ghosts = answers.ghosts
-    if ghosts.found is Found.OPEN:
-        return f"{ghosts.name} {ghosts.found.value} {translate('Overview', 'not proven')}", palette.muted_text
-    value = "" if ghosts.found is Found.EARLY else format_percent(value_of(accuracy.skill_close), 1, signed=True)
-    return f"{ghosts.name} {ghosts.found.value} {value}".rstrip(), answers.colour(ghosts, palette)
+    if ghosts.found not in (Found.YES, Found.NO):
+        return "", palette.muted_text
+    value = format_percent(value_of(accuracy.skill_close), 1, signed=True)
+    return f"{ghosts.name} {value}", answers.colour(ghosts, palette)
 
 
 def _tooltip(row: MarketRow, answers: Answers | None, feed: str) -> str:
     lines = [with_venue(f"{plain(row.market.symbol)} {row.market.interval}", row.market.venue)]
     if answers is not None:
-        lines += [f"{answer.text}." for answer in answers.all()]
+        lines += [f"{answer.in_full}." for answer in answers.all()]
     if row.is_in_run and not row.is_learned:
         lines.append(translate("Overview", "The model does not learn from it."))
     lines.append(feed if row.feed is None or not row.feed_sentence else in_one_line(row.feed, row.feed_sentence))

@@ -28,7 +28,7 @@ class FoundLeaderboard:
 
 
 class LeaderboardState(QObject):
-    """The content of the Leaderboard dock."""
+    """The ranking in Accuracy, Models."""
 
     changed = Signal()
 

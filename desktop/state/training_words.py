@@ -149,7 +149,7 @@ def _ending_words(state: RunState) -> str:
 
 
 def _has_stopgap(state: RunState, series: CandleSeries) -> bool:
-    """Whether the drawn ghosts come from the simple rules. A replay may have run past all of them."""
+    """Whether the drawn ghosts come from the baselines. A replay may have run past all of them."""
     shown = state.shown_forecast
     if shown is None or not shown.is_by_simple_rules:
         return False
@@ -159,7 +159,7 @@ def _has_stopgap(state: RunState, series: CandleSeries) -> bool:
 
 def _forecast_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None, *, is_coming: bool) -> str:
     if is_coming and _has_stopgap(state, series):
-        return translate("Chart", "until then the simple rules forecast")
+        return translate("Chart", "until then the baselines forecast")
     forecast = state.shown_forecast
     if forecast is not None:
         words = translate("Chart", "the newest forecast is from {0}")
@@ -168,7 +168,7 @@ def _forecast_words(state: RunState, series: CandleSeries, time_zone: tzinfo | N
 
 
 def _catch_up_words(job: JobProgress) -> str:
-    """Words that hold with and without ghosts of the simple rules, which a fast replay passes again and again."""
+    """Words that hold with and without ghosts of the baselines, which a fast replay passes again and again."""
     if job.seconds_left is None:
         return translate("Chart", "{0}: the model forecasts new candles when it is done").format(job.title)
     words = translate("Chart", "{0}: the model forecasts new candles when it is done, in about {1}")

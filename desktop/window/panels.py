@@ -19,7 +19,6 @@ from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.best_checkpoint import BestCheckpointPanel
 from desktop.panels.events.panel import EventsPanel
 from desktop.panels.gradients.panel import GradientsPanel
-from desktop.panels.leaderboard.panel import LeaderboardPanel
 from desktop.panels.loss import LossPanel
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.checkpoint_source import CheckpointSource
@@ -47,7 +46,6 @@ class Panels(QObject):
         self.loss = LossPanel(state, theme)
         self.gradients = GradientsPanel(state, theme, settings.current)
         self.accuracy = AccuracyPanel(state, theme)
-        self.leaderboard = LeaderboardPanel(state, theme)
         self.best_checkpoint = BestCheckpointPanel(source, state, theme)
         self.checkpoints = CheckpointsPanel(source, theme)
         self.events = EventsPanel(state, logs, theme)
@@ -61,7 +59,6 @@ class Panels(QObject):
             ActionId.SHOW_LOSS: (translate("Window", "Loss"), self.loss),
             ActionId.SHOW_GRADIENTS: (translate("Window", "Gradients"), self.gradients),
             ActionId.SHOW_ACCURACY: (translate("Window", "Accuracy"), self.accuracy),
-            ActionId.SHOW_LEADERBOARD: (translate("Window", "Leaderboard"), self.leaderboard),
             ActionId.SHOW_BEST: (translate("Window", "Best checkpoint"), self.best_checkpoint),
             ActionId.SHOW_CHECKPOINTS: (translate("Window", "Checkpoints"), self.checkpoints),
             ActionId.SHOW_EVENTS: (translate("Window", "Events"), self.events),
@@ -77,7 +74,8 @@ class Panels(QObject):
             lambda change: settings.change(with_change(settings.current, change))
         )
         self.checkpoints.arranged.connect(lambda browser: settings.change(replace(settings.current, browser=browser)))
-        self.leaderboard.ghosts_requested.connect(lambda names: settings.change_chart(expert_ghosts=names))
+        models = self.accuracy.details.models
+        models.ghosts_requested.connect(lambda names: settings.change_chart(expert_ghosts=names))
         self.markets.markets_changed.connect(
             lambda markets: settings.change(
                 replace(settings.current, watchlist=replace(settings.current.watchlist, markets=markets))
@@ -88,7 +86,7 @@ class Panels(QObject):
         self.gradients.card.show_settings(settings)
         self.markets.show_markets(settings.watchlist.markets)
         self.checkpoints.show_settings(settings.browser)
-        self.leaderboard.show_ticks(settings.chart.expert_ghosts)
+        self.accuracy.details.models.show_ticks(settings.chart.expert_ghosts)
 
 
 class Dock(QDockWidget):

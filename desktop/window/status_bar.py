@@ -15,7 +15,7 @@ from core.machine.readings import MachineReading
 from core.market.feeds.base import FeedState
 from core.market.shown_names import shown_symbol
 from core.training.hosting.catch_up import JOB_ID
-from desktop.panels.accuracy.answers import Answers, answers_of, with_share_shown
+from desktop.panels.accuracy.answers import Answers, answers_of
 from desktop.panels.feed.words import in_one_line, state_colour
 from desktop.state.run_state import RunState
 from desktop.state.training_words import ending_words, is_finished
@@ -216,8 +216,7 @@ class StatusPanel(Panel):
 
     def _answers(self, status: MarketStatus) -> Answers:
         has_ended, has_diverged = bool(ending_words(self._state)), self._state.has_diverged
-        accuracy = with_share_shown(status.accuracy, self._state)
-        return answers_of(accuracy, status.online, has_ended=has_ended, has_diverged=has_diverged)
+        return answers_of(status.accuracy, status.online, has_ended=has_ended, has_diverged=has_diverged)
 
     def _show_answers(self, answers: Answers | None) -> None:
         """Each in a word with its sign; the tooltip has the sentence. Of several markets they are the charted one's."""
@@ -231,7 +230,7 @@ class StatusPanel(Panel):
             if answers is not None and answer is not None:
                 word = f"{answer.name} {answer.found.value}"
                 set_text(label, of_market + word if label is self.answers[0] else word)
-                set_tooltip(label, f"{of_market}{answer.text}.\n{answer.meaning}")
+                set_tooltip(label, f"{of_market}{answer.in_full}.\n{answer.meaning}")
                 label.setAccessibleName(of_market + answer.text)
                 colour_text(label, answers.colour(answer, self.palette_now))
 

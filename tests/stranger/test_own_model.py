@@ -35,13 +35,13 @@ async def try_own_model(user: User) -> None:
     await user.picture("40-a-wrong-name")
     await name_model(user, f"{FILE}:OwnModel")
     await user.click("Start")
-    await user.press("Ctrl+B")
+    await user.click("Models", within="Accuracy")
     await user.until(has_ghosts_of_the_model, "the model's candles")
-    await user.click("Ghosts of: OwnModel", within="Leaderboard")
+    await user.click("Ghosts of: OwnModel", within="Accuracy")
     await user.until(lambda: "OwnModel" in words_of_chart(), "its ghosts")
     assert "Stopped" not in screen.words_on_screen(), "a tick is a setting, and settings restart nothing"
     await user.picture("41-ghosts-of-a-model-in-a-file")
-    await user.click("Ghosts of: OwnModel", within="Leaderboard")
+    await user.click("Ghosts of: OwnModel", within="Accuracy")
     await user.until(lambda: "OwnModel" not in words_of_chart(), "their end")
     await user.press("Ctrl+Q")
 

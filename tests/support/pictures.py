@@ -41,7 +41,7 @@ _NO_VENUE = "no-exchange"
 """Never answers, so the window shows the shipped sample: the pictures are the same on every machine."""
 GRADIENTS_SIZE = (440, 860)
 ACCURACY_SIZE = (400, 440)
-ACCURACY_PAGES = ("Skill", "Experts", "Errors")
+ACCURACY_PAGES = ("Verdict", "Models", "Bands and errors")
 _GAP_PX = 16
 BROWSER_SIZE = (1180, 260)
 
@@ -159,7 +159,8 @@ async def _accuracy(application: Application, folder: Path) -> None:
         for name in ACCURACY_PAGES:
             names = [panel.tabs.tabText(place) for place in range(panel.tabs.count())]
             panel.tabs.setCurrentIndex(names.index(name))
-            await _until(lambda: application.state.accuracy is not None and application.state.accuracy.is_whole)
+            if panel.tabs.currentIndex() > 0:
+                await _until(lambda: application.state.accuracy is not None and application.state.accuracy.is_whole)
             await asyncio.sleep(0.8)
             pages.append(panel.grab())
         assert _side_by_side(pages, window.palette().window().color()).save(str(folder / f"accuracy-{theme}.png"))

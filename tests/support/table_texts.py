@@ -20,7 +20,7 @@ from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS, REASONS
 from desktop.dialogs.setting_texts import english_title
-from desktop.panels.leaderboard import table as leaderboard
+from desktop.panels.accuracy import models_table
 from desktop.panels.markets import model as markets
 
 DESKTOP = Path(desktop.__file__).parent
@@ -40,7 +40,7 @@ def texts() -> Iterator[tuple[str, str]]:
             yield "SettingDescriptions", info.description or ""
     checkpoints = (*(text for column in COLUMNS for text in (column.title, column.meaning) if text), *sorted(REASONS))
     yield from (("Checkpoints", text) for text in checkpoints)
-    for titled in (*leaderboard.Column, *markets.Column):
+    for titled in (*models_table.Column, *markets.Column):
         yield from (("Panels", text) for text in titled.english)
     for path in sorted((DESKTOP / "panels").rglob("*.py")):
         tables = (node for node in _tree(path).body if isinstance(node, ast.Assign))

@@ -22,6 +22,7 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
+from desktop.chart.labels.forecast import legend_text
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
 from tests.support.loopback_tickers import LoopbackTickers
 from tests.support.tape import Tape, generated_tape
@@ -133,8 +134,9 @@ def _state(application: Application) -> FeedState | None:
 
 
 def _is_caught_up(application: Application) -> bool:
-    is_training = application.state.trainer_state is TrainerState.TRAINING
-    return is_training and application.state.forecast is not None and application.chart.model.note == ""
+    state, chart = application.state, application.chart
+    has_news = chart.model.note not in ("", legend_text(chart.model, chart.style_shown))
+    return state.trainer_state is TrainerState.TRAINING and state.forecast is not None and not has_news
 
 
 async def _until(condition: Callable[[], bool], timeout_s: float = 600.0) -> None:

@@ -31,6 +31,8 @@ from desktop.chart.controllers.price_lines import ChartPriceLines
 from desktop.chart.controllers.saving import ChartSaving
 from desktop.chart.controllers.time_travel import TimeTravel
 from desktop.chart.items.previews import Preview, PreviewLayer
+from desktop.chart.labels.forecast import legend_text
+from desktop.chart.tools.tool import ChartPoint, Tool
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.messages import DesktopMessages
 from desktop.panels.accuracy.words import expert_name
@@ -129,7 +131,7 @@ class ChartEnsemble(QObject):
         ChartPast(shell, chart, state, source, open_reader)
         self.experts = ExpertGhosts(chart, state, shell.settings, self)
         self._appearance = ChartAppearance(shell, chart)
-        ForecastNote(state, chart)
+        ForecastNote(state, chart, shell.settings)
         self.history = HistoryLoading(folder.database, self)
         self.candles = ChartCandles(shell, chart, database, self.history)
         self.comparison = ChartComparison(shell, chart, database, HistoryLoading(folder.database, self))
@@ -209,12 +211,15 @@ class ChartEnsemble(QObject):
         self._chart.set_forecast(self._state.shown_forecast)
 
 
-class ForecastNote(QObject):
-    """Shows beside the forecast why it is old or missing, and lets it grow old by the exchange's clock."""
+class ForecastNote(QObject, Tool):
+    """Shows beside the forecast why it is old or missing, else what ghosts and bands mean, until a click on that. Lets
+    the forecast grow old by the exchange's clock."""
 
-    def __init__(self, state: RunState, chart: ChartWidget) -> None:
+    def __init__(self, state: RunState, chart: ChartWidget, settings: SettingsStore) -> None:
         super().__init__(chart)
-        self._state, self._chart = state, chart
+        self._state, self._chart, self._settings = state, chart, settings
+        chart.add_tool(self)
+        settings.changed.connect(self.refresh)
         changes = (state.status_changed, state.forecast_changed, state.jobs_changed)
         for signal in (*changes, state.record_changed, state.feed_changed, chart.series_changed):
             signal.connect(self.refresh)
@@ -242,7 +247,25 @@ class ForecastNote(QObject):
             self._seconds.start()
         model, zone = self._chart.model, self._chart.style_shown.time_zone
         is_other = model.other_interval is not None
-        self._chart.set_note(stale_words(self._state, model.whole, zone, is_other_interval=is_other))
+        words = stale_words(self._state, model.whole, zone, is_other_interval=is_other)
+        if not words and self._settings.current.chart.show_legend and model.ghosts():
+            words = legend_text(self._chart.model, self._chart.style_shown)
+        self._chart.set_note(words)
+
+    def press(self, at: ChartPoint) -> bool:
+        """A click on the legend hides it for good."""
+        is_on_legend = self._is_on_legend(at)
+        if is_on_legend:
+            self._settings.change_chart(show_legend=False)
+        return is_on_legend
+
+    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
+        return Qt.CursorShape.PointingHandCursor if self._is_on_legend(at) else None
+
+    def _is_on_legend(self, at: ChartPoint) -> bool:
+        note = self._chart.overlay.note
+        is_legend = self._chart.model.note == legend_text(self._chart.model, self._chart.style_shown)
+        return is_legend and note is not None and note.rect.contains(at.pixel)
 
 
 class ExpertGhosts(QObject):

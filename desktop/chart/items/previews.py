@@ -39,7 +39,7 @@ class PreviewLayer(Layer):
     def __init__(self, title: str = "") -> None:
         """title: precedes the names in the legend; empty: the names are of checkpoints."""
         super().__init__()
-        self.title = title or translate("Chart", "Preview, not committed:")
+        self.title = title or translate("Chart", "Preview, not scored:")
         self.shown: tuple[Preview, ...] = ()
 
     def show_previews(self, previews: Sequence[Preview]) -> None:

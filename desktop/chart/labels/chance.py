@@ -75,7 +75,7 @@ def why_no_chance(model: ChartModel) -> str:
     if made is None:
         return translate("Chart", "no forecast")
     if made.is_by_simple_rules:
-        return translate("Chart", "only of committed forecasts, not of the simple rules")
+        return translate("Chart", "none while the ghosts are of the baselines alone")
     if model.other_interval is not None:
         return translate("Chart", "only at the market's own interval")
     if model.is_forecast_over:

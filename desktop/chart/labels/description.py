@@ -56,7 +56,7 @@ def _forecast(model: ChartModel) -> str:
 
 def _made(model: ChartModel) -> str:
     """The age of the forecast, and whether no model took part in it."""
-    by = "by the simple rules" if model.forecast is not None and model.forecast.is_by_simple_rules else ""
+    by = "by the baselines alone" if model.forecast is not None and model.forecast.is_by_simple_rules else ""
     return "".join(f", {each}" for each in (by, age_text(model)) if each)
 
 

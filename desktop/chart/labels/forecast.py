@@ -14,6 +14,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.readout import age_text, has_label, text_tip
 from desktop.chart.painting.text import Box, Fonts, Row, Span, box_size, padding_px, row_width, wrapped
 from desktop.chart.panes.frame import Frame
+from desktop.chart.style import Style
 from desktop.ui.formatting import format_clock, format_duration, format_time
 from desktop.ui.plain_text import elided_by_words
 from desktop.ui.translation import translate
@@ -34,7 +35,7 @@ def mode_text(model: ChartModel) -> str:
     if made is None or made.mode is ForecastMode.LIVE:
         return translate("Chart", "Forecast")
     if made.is_by_simple_rules:
-        return translate("Chart", "Forecast (simple rules, not scored)")
+        return translate("Chart", "Forecast (baselines only, not scored)")
     return translate("Chart", "Forecast ({0})").format(word(made.mode))
 
 
@@ -102,6 +103,15 @@ def _lateness(frame: Frame, model: ChartModel) -> str:
     form = format_clock if next_ms - first_ms < _DAY_MS else format_time
     words = translate("Chart", "made {0} into its first candle; a live one is due at {1}")
     return words.format(late, form(next_ms, frame.time_zone))
+
+
+def legend_text(model: ChartModel, style: Style) -> str:
+    """What the ghosts' dashes and bands mean. The cross at its end says that a click closes it."""
+    ghosts = translate("Chart", "Dashes: median close")
+    if style.shows_paths and model.central_path() is not None:
+        ghosts = translate("Chart", "Ghosts: the most central path")
+    bands = translate("Chart", "bands: 50 % and 90 % of closes. The news is in them")
+    return " · ".join((ghosts, bands) if style.shows_bands else (ghosts,)) + "  ×"
 
 
 def note_text(model: ChartModel) -> str:

@@ -1,5 +1,5 @@
-"""Three questions that a run has to answer: are the ghosts better than no change, does the model add to the simple
-rules, is learning helping? In words and colour, first in the Accuracy panel and in the status bar."""
+"""Three questions that a run has to answer: are the ghosts better than no change, does the model add to the baselines,
+is learning helping? In words, colour and a bar, first in the Accuracy panel and in the status bar."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QWidget
 
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup, OnlineGain
 from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF
-from desktop.panels.accuracy.words import span, value_of
+from desktop.panels.accuracy.words import NOTHING, is_of_nothing, span, value_of
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_candles, format_count, format_percent
+from desktop.ui.icons import tabular
+from desktop.ui.interface_size import scale_text
+from desktop.ui.interval_bar import IntervalBar
 from desktop.ui.panel_base import colour_text, set_text
-from desktop.ui.plain_text import WrappedLabel, set_tooltip
-from desktop.ui.theme import Palette
+from desktop.ui.plain_text import Label, WrappedLabel, set_tooltip
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
+from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-_TINY_SHARE = 0.05
+BAR_REACH = 0.1
+"""How far each bar reaches to both sides of 0. Fixed, so that a bar moves only when its figure does."""
+_NONE = Estimate(None, None, None, 0)
 _WHERE = {
     ForecastGroup.REPLAYED: QT_TRANSLATE_NOOP("Panels", "in replay"),
     ForecastGroup.SIMULATED: QT_TRANSLATE_NOOP("Panels", "in simulation"),
@@ -37,12 +44,19 @@ class Found(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """name: the subject, in a word. text: the answer in a sentence. meaning: how it was measured."""
+    """name: the subject, in a word. text: the answer in a sentence, without its figure. meaning: how that was
+    measured."""
 
     name: str
     found: Found
     text: str
     meaning: str
+    estimate: Estimate
+
+    @property
+    def in_full(self) -> str:
+        """The sentence with its figure, if there is one."""
+        return ": ".join(part for part in (self.text, figure_of(self.estimate)) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,39 +91,36 @@ def answers_of(
     ghosts, model = _ghosts(accuracy, has_ended=has_ended), _model(accuracy, has_ended=has_ended)
     if has_diverged:
         text = translate("Panels", "Model: diverged, forecasts without it are better")
-        model = replace(model, found=Found.NO, text=text)
+        model = replace(model, found=Found.NO, text=text, estimate=_NONE)
     learning = _learning(online, has_ended=has_ended)
     if has_diverged and learning is not None and learning.found is not Found.NO:
-        learning = replace(learning, found=Found.NO, text=translate("Panels", "Learning: the model has diverged"))
+        text = translate("Panels", "Learning: the model has diverged")
+        learning = replace(learning, found=Found.NO, text=text, estimate=_NONE)
     return Answers(ghosts, model, learning, accuracy.group is ForecastGroup.LIVE)
 
 
-def with_share_shown(accuracy: AccuracySummary, state: RunState) -> AccuracySummary:
-    """The accuracy, without the model's share while the ghosts come from the simple rules alone: the share applies to
-    the next forecast."""
-    return replace(accuracy, model_weight=None) if is_by_simple_rules(state) else accuracy
-
-
 def is_by_simple_rules(state: RunState) -> bool:
-    """Whether the forecast on the chart is one that the model has no share in: the trainer has yet to catch up."""
+    """Whether the forecast on the chart is the baselines' alone: the trainer has yet to catch up."""
     shown = state.shown_forecast
     return shown is not None and shown.is_by_simple_rules
 
 
 def found_in(estimate: Estimate) -> Found:
-    """Whether an interval lies above zero, below it, or contains it."""
+    """Whether an interval lies above zero, below it, or contains it. A ratio of nothing stays open."""
+    if is_of_nothing(estimate):
+        return Found.OPEN
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return Found.EARLY
     return Found.YES if estimate.low > 0.0 else Found.NO if estimate.high < 0.0 else Found.OPEN
 
 
 def model_found(accuracy: AccuracySummary) -> Found:
-    """Whether the model adds to the simple rules: the one verdict for all texts about its gain."""
+    """Whether the model adds to the baselines: the one verdict for all texts about its gain."""
     return found_in(_gain(accuracy))
 
 
 def _gain(accuracy: AccuracySummary) -> Estimate:
-    return Estimate(None, None, None, 0) if accuracy.model_gain is None else accuracy.model_gain[0]
+    return _NONE if accuracy.model_gain is None else accuracy.model_gain[0]
 
 
 def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
@@ -124,63 +135,43 @@ def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
         else translate("Panels", "Ghosts {0}: too early to tell"),
     }
     text = " ".join(texts[found].format(where).split()).replace(" :", ":")
-    if found is not Found.EARLY:
-        text = f"{text}: {_measured(skill)}"
     meaning = translate("Panels", _GHOSTS).format(FEWEST_FOR_A_PROOF)
     if accuracy.after_gap:
         left_out = translate("Panels", "Not counted: {0} after a gap or a session break.")
         meaning = f"{meaning}\n{left_out.format(format_candles(accuracy.after_gap))}"
-    return Answer(translate("Panels", "Ghosts"), found, text, meaning)
+    return _answer(translate("Panels", "Ghosts"), found, text, meaning, skill)
 
 
 def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
     gain, found = _gain(accuracy), model_found(accuracy)
-    value = _measured(gain)
-    rules = "" if accuracy.model_weight is None else format_percent(1.0 - accuracy.model_weight, 0)
     texts = {
-        Found.YES: translate("Panels", "The model adds {0} to the simple rules").format(value),
-        Found.NO: translate("Panels", "The model does harm: {0}").format(value),
-        Found.OPEN: _open_words(accuracy.model_weight),
-        Found.EARLY: (
-            translate("Panels", "Model: undecided until more candles arrive (next close: {0} simple rules)")
-            if has_ended
-            else translate("Panels", "Model: too early to tell (next close: {0} simple rules)")
-        ).format(rules),
+        Found.YES: translate("Panels", "The model adds to the baselines"),
+        Found.NO: translate("Panels", "The model does harm"),
+        Found.OPEN: translate("Panels", "No proven gain from the model yet"),
+        Found.EARLY: translate("Panels", "Model: undecided until more candles arrive")
+        if has_ended
+        else translate("Panels", "Model: too early to tell"),
     }
-    text = texts[found] if rules or found is not Found.EARLY else translate("Panels", "Model: too early to tell")
     meaning = translate("Panels", _MODEL)
     if accuracy.model_gain is not None and found is not Found.EARLY:
-        both, close, spread = map(_measured, accuracy.model_gain)
+        both, close, spread = (figure_of(each) or MISSING for each in accuracy.model_gain)
         details = translate("Panels", "Both: {0}. Close alone: {1}. Range alone: {2}. n = {3}.")
         meaning = f"{meaning}\n{details.format(both, close, spread, format_count(gain.n))}"
-    return Answer(translate("Panels", "Model"), found, text, meaning)
-
-
-def _open_words(weight: float | None) -> str:
-    """The words for an unproven gain. “Adds nothing” requires that the model's share of the ghosts is next to
-    nothing."""
-    if weight is None:
-        return translate("Panels", "No proven gain from the model yet")
-    text = (
-        translate("Panels", "The model adds nothing yet (next close: {0} simple rules)")
-        if weight <= _TINY_SHARE
-        else translate("Panels", "No proven gain from the model yet (next close: {0} simple rules)")
-    )
-    return text.format(format_percent(1.0 - weight, 0))
+    return _answer(translate("Panels", "Model"), found, texts[found], meaning, gain)
 
 
 def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
     if online is None:
         return None
-    found, value = found_in(online.gain), _measured(online.gain)
+    found = found_in(online.gain)
     needed = online.needed + FEWEST_FOR_A_PROOF
     # Candles count as steps and scores do: there is nothing yet that the first could be held against.
     has_reference_model = online.age > online.needed
     have = online.needed + online.gain.n if has_reference_model else max(online.age - 1, 0)
     texts = {
-        Found.YES: translate("Panels", "Learning helps: {0}").format(value),
-        Found.NO: translate("Panels", "Learning does harm: {0}").format(value),
-        Found.OPEN: translate("Panels", "Learning is not proven to help: {0}").format(value),
+        Found.YES: translate("Panels", "Learning helps"),
+        Found.NO: translate("Panels", "Learning does harm"),
+        Found.OPEN: translate("Panels", "Learning is not proven to help"),
         Found.EARLY: (
             translate("Panels", "Learning: undecided until more candles arrive ({0} of {1})")
             if has_ended
@@ -190,45 +181,70 @@ def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
     meaning = translate("Panels", _LEARNING).format(format_count(online.needed))
     if found is not Found.EARLY:
         details = translate("Panels", "Close alone: {0}. Range alone: {1}. n = {2}.")
-        details = details.format(_measured(online.close), _measured(online.range), format_count(online.gain.n))
+        close, spread = (figure_of(each) or MISSING for each in (online.close, online.range))
+        details = details.format(close, spread, format_count(online.gain.n))
         meaning = f"{meaning}\n{details}"
-    return Answer(translate("Panels", "Learning"), found, texts[found], meaning)
+    return _answer(translate("Panels", "Learning"), found, texts[found], meaning, online.gain)
 
 
-def _measured(estimate: Estimate) -> str:
+def _answer(name: str, found: Found, text: str, meaning: str, estimate: Estimate) -> Answer:
+    if is_of_nothing(estimate):
+        text = f"{name}: {translate('Panels', NOTHING)}"
+    return Answer(name, found, text, meaning, estimate)
+
+
+def figure_of(estimate: Estimate) -> str:
+    """``+2.0 % (1.0 to 3.0)``; empty without an interval."""
     if value_of(estimate) is None:
-        return MISSING
+        return ""
     return f"{format_percent(estimate.value, 1, signed=True)} ({span(estimate, 1)})"
 
 
-class AnswerLine(WrappedLabel):
-    """One answer after its sign; its least height protects the rows above it in a low dock."""
+class AnswerLine(QWidget):
+    """One answer: its sign and its sentence, and below them the figure and a bar around 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme, *, scale: float = 1.0) -> None:
+        """scale: of the sentence; above 1 it is bold."""
         super().__init__()
+        self.sentence, self.figure = WrappedLabel(), Label()
+        self.bar = IntervalBar(theme, BAR_REACH, self)
+        scale_text(self.sentence, scale, bold=scale > 1.0)
+        self.figure.setFont(tabular(self.font(), bold=True))
+        measured = beside(None, self.figure, self.bar, stretched=self.bar, spacing=8)
+        stacked(self, self.sentence, measured, margins=NO_MARGINS, spacing=1)
         self.hide()
 
     def show_answer(self, answer: Answer | None, colour: QColor) -> None:
         """None hides it."""
         self.setVisible(answer is not None)
         if answer is not None:
-            set_text(self, f"{answer.found.value}  {answer.text}")
-            set_tooltip(self, answer.meaning)
-            colour_text(self, colour)
+            self.show_figure(f"{answer.found.value}  {answer.text}", answer.estimate, colour)
+            for part in (self.sentence, self.figure):
+                set_tooltip(part, answer.meaning)
+            reach = translate("Panels", "The 95 % interval, from {0} to {1} %. The mark is 0, as good as without.")
+            set_tooltip(self.bar, reach.format(*(f"{sign}{round(100 * BAR_REACH)}" for sign in ("−", "+"))))
+
+    def show_figure(self, sentence: str, estimate: Estimate, colour: QColor) -> None:
+        set_text(self.sentence, sentence)
+        colour_text(self.sentence, colour)
+        set_text(self.figure, figure_of(estimate))
+        for part in (self.figure, self.bar):
+            part.setVisible(bool(self.figure.text()))
+        self.bar.show_estimate(estimate, 0.0, colour)
 
 
 _GHOSTS = QT_TRANSLATE_NOOP(
     "Panels",
     "Skill of the close over all of the run's own candles, against “no change”: the last price with the recent "
     "spread of prices. The 95 % interval holds however often you look: without an edge, at most 5 % of runs ever "
-    "claim one. It needs {0} candles.\nGreen: the model has a proven part in it. Blue: the simple rules alone, or a "
+    "claim one. It needs {0} candles.\nGreen: the model has a proven part in it. Blue: the baselines alone, or a "
     "result of a replay or a simulation.",
 )
 _MODEL = QT_TRANSLATE_NOOP(
     "Panels",
-    "The ghosts combine the model's forecast with simple rules: “no change”, averages, regressions, GARCH. The same "
-    "combination is also made without the model; the difference in skill is what the model adds: close and range in "
-    "equal parts, one candle ahead, over all of the run's own candles.",
+    "The ghosts combine the model's forecast with the baselines': “no change”, averages, regressions, GARCH. The same "
+    "is also made without the model; the difference in skill is what the model adds: close and range in equal parts, "
+    "one candle ahead, over all of the run's own candles.",
 )
 _LEARNING = QT_TRANSLATE_NOOP(
     "Panels",

@@ -1,4 +1,5 @@
-"""Coverage of the 90 % band over time, and whether quantiles and chances are met as often as they say."""
+"""The page of bands and errors: its figures, coverage of the 90 % band over time, whether quantiles and chances are met
+as often as they say, and errors over time."""
 
 from __future__ import annotations
 
@@ -6,25 +7,31 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtWidgets import QWidget
 
 from core.domain.events import QUANTILE_LEVELS, Estimate
 from core.evaluation.findings import FEWEST_CASES, OVERALL, HorizonAccuracy, RunAccuracy, TouchAccuracy
 from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
 from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE
-from desktop.panels.accuracy.pages import Page
+from desktop.panels.accuracy.glossary import ROWS, GlossaryLinks
 from desktop.panels.accuracy.plots import (
     PERCENT,
+    ErrorPlots,
     PercentAxis,
     TitledPlot,
     add_level,
-    fill_scrolling_page,
     seconds_of,
     show_time,
     too_few,
 )
+from desktop.panels.accuracy.table import AccuracyTable, direction_words
 from desktop.panels.accuracy.words import ahead, measured, points
 from desktop.ui.formatting import format_candles, format_count, format_number, format_volume
+from desktop.ui.panel_base import mute, set_text
+from desktop.ui.plain_text import WrappedLabel
 from desktop.ui.plots import PlotAxis, dashed_pen
+from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -68,11 +75,37 @@ class ReliabilityPlot(TitledPlot):
         self._whiskers.setOpts(pen=pg.mkPen(curve, width=1))
 
 
-class BandsPage(Page):
+class BandsPage(QWidget):
+    """Scrolls if it is too low for all of it."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.links = GlossaryLinks(self)
+        self.table, self.bands, self.errors = AccuracyTable(theme), BandPlots(theme), ErrorPlots(theme)
+        for row, anchor in zip(self.table.rows, ROWS, strict=True):
+            self.links.link(row.name, anchor)
+        self.direction = WrappedLabel()
+        """What the direction in the lowest row proves."""
+        mute(self.direction)
+        self.links.link(self.direction, "proven-not-proven")
+        inside = QWidget()
+        plots = *self.bands.parts, *self.errors.parts
+        stacked(inside, self.table, self.direction, *plots, stretched=plots, margins=(0, 0, 6, 0), spacing=6)
+        stacked(self, DownScrolling(inside, translate("Panels", "Bands and errors")), margins=NO_MARGINS)
+
+    def show_found(self, found: RunAccuracy) -> None:
+        self.table.show_figures(found.chosen)
+        words = direction_words(found.chosen)
+        set_text(self.direction, translate("Panels", "Direction: {0}").format(words))
+        self.direction.setVisible(bool(words))
+        self.bands.show_found(found)
+        self.errors.show_found(found.chosen)
+
+
+class BandPlots:
     """Coverage of the 90 % band over time, the reliability of all seven quantiles, and of the chance of a price."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
         self.coverage = TitledPlot(
             theme,
             translate("Panels", "Coverage of the 90 % band"),
@@ -108,8 +141,8 @@ class BandsPage(Page):
             ).format(FEWEST_CASES),
             PlotAxis,
         )
-        fill_scrolling_page(self, (self.coverage, self.reliability, self.touched))
-        theme.follow(self, lambda palette: self.covered.setPen(pg.mkPen(palette.curves[0], width=2)))
+        self.parts = self.coverage, self.reliability, self.touched
+        theme.follow(self.coverage, lambda palette: self.covered.setPen(pg.mkPen(palette.curves[0], width=2)))
 
     def show_found(self, found: RunAccuracy) -> None:
         chosen = found.chosen

@@ -1,17 +1,16 @@
-"""The other tabs of the Accuracy dock: pages for a chosen horizon and group of candles."""
+"""The Accuracy dock's pages besides the verdict, for a chosen horizon and group of candles."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
-from core.domain.events import ExpertShares
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from desktop.panels.accuracy.bands import BandsPage
-from desktop.panels.accuracy.experts import ExpertsPage
-from desktop.panels.accuracy.pages import HorizonsPage, Page, SkillPage
-from desktop.panels.accuracy.plots import ErrorsPage
-from desktop.panels.accuracy.words import ahead, group_name, how_many
+from desktop.panels.accuracy.glossary import GlossaryLinks
+from desktop.panels.accuracy.models import ModelsPage
+from desktop.panels.accuracy.words import ahead, group_name, how_many, not_yet
+from desktop.state.run_state import RunState
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_count
 from desktop.ui.icons import tabular
@@ -22,14 +21,10 @@ from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-PAGES: dict[str, type[Page]] = {
-    QT_TRANSLATE_NOOP("Panels", "Skill"): SkillPage,
-    QT_TRANSLATE_NOOP("Panels", "Ahead"): HorizonsPage,
-    QT_TRANSLATE_NOOP("Panels", "Experts"): ExpertsPage,
-    QT_TRANSLATE_NOOP("Panels", "Bands"): BandsPage,
-    QT_TRANSLATE_NOOP("Panels", "Errors"): ErrorsPage,
-}
-"""Pages by the English name of their tab."""
+MODELS = QT_TRANSLATE_NOOP("Panels", "Models")
+BANDS = QT_TRANSLATE_NOOP("Panels", "Bands and errors")
+PAGES = (MODELS, BANDS)
+"""English names of the pages' tabs."""
 _GROUP_MEANING = QT_TRANSLATE_NOOP(
     "Panels",
     "Candles to evaluate: all of them, or those whose forecast was made in one market regime. A forecast belongs to "
@@ -40,23 +35,27 @@ _WAITING = QT_TRANSLATE_NOOP("Panels", "Reading the scores…")
 
 
 class AccuracyDetails(QWidget):
-    """The tabs with the figures of one horizon and group. `wanted` requests them; `show_found` shows the result."""
+    """`wanted` requests the figures of one horizon and group; `show_found` shows the result."""
 
     wanted = Signal(object)
     """Request: another horizon or group was chosen."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, state: RunState, theme: Theme) -> None:
         super().__init__()
-        self._theme = theme
-        self._pages: dict[str, Page] = {}
+        self._state, self._theme = state, theme
+        self.links = GlossaryLinks(self)
+        self.models = ModelsPage(state, theme)
+        self.models.table.entry_requested.connect(self.links.chosen)
+        self._bands: BandsPage | None = None
         self.horizon, self.group = QComboBox(), QComboBox()
         self._n = Label()
-        self._waiting = Label(translate("Panels", _WAITING), alignment=Qt.AlignmentFlag.AlignCenter, wraps=True)
+        self._waiting = Label(alignment=Qt.AlignmentFlag.AlignCenter, wraps=True)
         self._first = WrappedLabel()
         """Explains which candles “all” excludes."""
         self._stack = QStackedWidget()
-        self._shown: tuple[object, ...] = (None,) * 4
-        """The data of the page in front."""
+        self._stack.addWidget(self.models)
+        self._shown: tuple[object, ...] = ()
+        """The data of the page of bands."""
         self._build()
         self.horizon.currentIndexChanged.connect(self._on_chosen)
         self.group.currentIndexChanged.connect(self._on_chosen)
@@ -64,52 +63,50 @@ class AccuracyDetails(QWidget):
     @property
     def request(self) -> Request:
         """The request for the visible page."""
-        wants_touches = isinstance(self._stack.currentWidget(), BandsPage)
+        wants_touches = self._stack.currentWidget() is not self.models
         return Request(self.horizon.currentData() or 1, self.group.currentData() or OVERALL, wants_touches)
 
-    def page(self, name: str) -> Page:
-        """A page by its English name, created on first use: the plots of all take a third of the window's start."""
-        if name not in self._pages:
-            self._pages[name] = page = PAGES[name](self._theme)
-            if isinstance(page, HorizonsPage):
-                page.chosen.connect(lambda horizon: self.horizon.setCurrentIndex(self.horizon.findData(horizon)))
-            self._stack.addWidget(page)
-        return self._pages[name]
+    @property
+    def bands(self) -> BandsPage:
+        """The page of bands and errors, created on first use: its plots take a third of the window's start."""
+        if self._bands is None:
+            self._bands = BandsPage(self._theme)
+            self._bands.links.chosen.connect(self.links.chosen)
+            self._stack.addWidget(self._bands)
+        return self._bands
 
     def open_page(self, name: str) -> None:
         """Bring a page to the front. name: the English one."""
-        self._stack.setCurrentWidget(self.page(name))
+        self._stack.setCurrentWidget(self.models if name == MODELS else self.bands)
 
-    def show_found(self, found: RunAccuracy | None, trouble: str | None, shares: ExpertShares | None) -> None:
+    def show_found(self, found: RunAccuracy | None, trouble: str | None) -> None:
         """found: None while nothing is known. Results already shown cost nothing."""
-        page = self._stack.currentWidget()
-        self._show_state(found, trouble)
-        if found is None or not isinstance(page, Page):
-            return
-        if isinstance(page, ExpertsPage):
-            page.shares = shares
-        used = (found, page, shares if isinstance(page, ExpertsPage) else None, self._theme.palette)
-        if all(one is other for one, other in zip(used, self._shown, strict=True)):
-            return
-        self._shown = used
-        set_choices(self.horizon, {ahead(row.horizon): row.horizon for row in found.horizons})
-        set_choices(self.group, {group_name(name): name for name in found.groups})
-        self.group.setVisible(self.group.count() > 1)
-        self._show_count(found)
-        page.show_found(found)
-
-    def _show_state(self, found: RunAccuracy | None, trouble: str | None) -> None:
-        set_text(self._waiting, trouble or translate("Panels", _WAITING))
-        self._waiting.setVisible(found is None)
-        self._stack.setVisible(found is not None)
+        if found is not None:
+            set_choices(self.horizon, {ahead(row.horizon): row.horizon for row in found.horizons})
+            set_choices(self.group, {group_name(name): name for name in found.groups})
+            self._show_count(found)
+        is_models = self._stack.currentWidget() is self.models
+        if is_models:
+            self.models.show_found(found, self.request)
+        elif found is not None and self._shown != (found, self._theme.palette):
+            self._shown = (found, self._theme.palette)
+            self.bands.show_found(found)
+        has_content = self.models.has_rows if is_models else found is not None
+        self._stack.setVisible(has_content)
+        set_text(self._waiting, self._why_nothing(found, trouble))
+        self._waiting.setVisible(not has_content)
         for part in (self.horizon, self._n):
             part.setVisible(found is not None)
         self._first.setVisible(found is not None and found.left_out > 0)
         self.group.setVisible(found is not None and self.group.count() > 1)
 
+    def _why_nothing(self, found: RunAccuracy | None, trouble: str | None) -> str:
+        trouble = trouble or self._state.leaderboard.trouble
+        return trouble or (translate("Panels", _WAITING) if found is None else not_yet(found.chosen.n))
+
     def _show_count(self, found: RunAccuracy) -> None:
         set_text(self._n, how_many(found.chosen.n))
-        first = translate("Panels", "The first {0} candles are not evaluated: the reference needs them as its past.")
+        first = translate("Panels", "The first {0} candles are not evaluated: “no change” needs them as its past.")
         first = first.format(format_count(found.left_out))
         every = translate(
             "Panels", "All candles are evaluated while there are few; from 1,300 on, the first 1,000 are not."
@@ -149,7 +146,7 @@ def _which(found: RunAccuracy) -> str:
         )
     intervals = translate(
         "Panels",
-        "The 95 % intervals of skills, gains and directions hold however often you look. So they are wider than those "
-        "of evaluate, and than that of the direction on Now, which hold for one look.",
+        "The 95 % intervals of skills, gains and directions hold however often you look, so they are wider than those "
+        "of a single look.",
     )
     return f"{words.format(format_count(found.most))}\n{intervals}"

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QWidget
 
-ROWS = ("direction", "candle-accuracy", "coverage", "coverage", "skill", "skill")
+ROWS = ("coverage", "coverage", *["skill"] * 4, "direction")
 """Anchors of the rows of `TERMS`."""
 
 

@@ -1,4 +1,4 @@
-"""The base of the Accuracy dock's plots, and the page of errors over time."""
+"""The base of the Accuracy dock's plots, and those of errors over time."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.evaluation.assess import ERROR_WINDOW
-from core.evaluation.findings import Curve, HorizonAccuracy, RunAccuracy
+from core.evaluation.findings import Curve, HorizonAccuracy
 from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
-from desktop.panels.accuracy.pages import Page
 from desktop.panels.accuracy.words import ahead, quantity_name
 from desktop.ui.formatting import format_count, format_number, local_datetime, month_name
 from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.plots import NumberAxis, PlotAxis, apply_plot_palette, dashed_pen, legend_key, plot_widget
 from desktop.ui.round_times import CLOCK, round_times
-from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
@@ -125,11 +123,10 @@ class CurvesPlot(TitledPlot):
             item.setPen(pg.mkPen(colour, width=self._width_px))
 
 
-class ErrorsPage(Page):
+class ErrorPlots:
     """How far the close lay from its forecast, beside how far it lay from "no change"."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
         self.errors = CurvesPlot(
             theme,
             translate("Panels", "Errors of the close"),
@@ -151,11 +148,11 @@ class ErrorsPage(Page):
             width_px=2,
         )
         add_level(self.loss_reduction, 0.0, theme)
-        fill_scrolling_page(self, (self.loss_reduction, self.errors))
+        self.parts = self.loss_reduction, self.errors
 
-    def show_found(self, found: RunAccuracy) -> None:
-        self._show_loss_reduction(found.chosen)
-        self._show_errors(found.chosen)
+    def show_found(self, chosen: HorizonAccuracy) -> None:
+        self._show_loss_reduction(chosen)
+        self._show_errors(chosen)
 
     def _show_loss_reduction(self, chosen: HorizonAccuracy) -> None:
         plot, curves = self.loss_reduction, (chosen.loss_reduction_close, chosen.loss_reduction_range)
@@ -184,13 +181,6 @@ def add_level(titled: TitledPlot, value: float, theme: Theme) -> None:
     line = pg.InfiniteLine(value, angle=0)
     titled.plot.addItem(line)
     theme.follow(titled, lambda palette: line.setPen(dashed_pen(palette)))
-
-
-def fill_scrolling_page(page: QWidget, parts: tuple[QWidget, ...]) -> None:
-    """Put these parts below each other; the page scrolls if it is too low for them."""
-    inside = QWidget()
-    stacked(inside, *parts, stretched=parts, margins=(0, 0, 6, 0), spacing=4)
-    stacked(page, DownScrolling(inside, translate("Panels", "Accuracy plots")), margins=NO_MARGINS)
 
 
 def seconds_of(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,7 @@
-"""The table of the accuracy panel: a row for each measure, in as many lines as its numbers need at the width it has."""
+"""The table of single figures: a row for each measure, in as many lines as its numbers need at the width it has."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -12,9 +11,10 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
-from core.domain.events import AccuracySummary, Estimate, ForecastGroup
+from core.domain.events import Estimate
+from core.evaluation.findings import HorizonAccuracy
 from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMATE
-from desktop.panels.accuracy.words import not_yet, span, value_of
+from desktop.panels.accuracy.words import NOTHING, is_of_nothing, not_yet, points, span, value_of
 from desktop.ui.formatting import MISSING, format_count, format_percent
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import scale_text
@@ -24,6 +24,7 @@ from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
+COIN = 0.5
 _SHARES_REACH, _SKILLS_REACH = 0.1, 0.25
 
 
@@ -37,11 +38,12 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One row: its name and meaning, in English."""
+    """One row: its name and meaning, in English, and the value that it is compared with."""
 
     name: str
     meaning: str
-    kind: Kind = Kind.TO_BEAT
+    kind: Kind
+    against: float
 
     @property
     def reach(self) -> float:
@@ -51,108 +53,94 @@ class Term:
     @property
     def fewest(self) -> int:
         """Candles from which on it has an interval, and so a number."""
-        return FEWEST_FOR_A_PROOF if self.kind is Kind.SKILL else FEWEST_FOR_AN_ESTIMATE
+        return FEWEST_FOR_AN_ESTIMATE if self.kind is Kind.PROMISE else FEWEST_FOR_A_PROOF
 
     @property
     def bar_meaning(self) -> str:
-        if self.kind is Kind.SKILL:
-            others = translate("Panels", "The other skill has the same scale.")
-        else:
-            others = translate("Panels", "Direction, candle accuracy and both bands have the same scale.")
         bar = translate(
             "Panels",
             "The bar shows the interval, from {0} points below to {0} points above the value compared with, which is "
             "the mark in the middle.",
         )
-        return f"{bar.format(round(self.reach * 100))} {others}"
+        return bar.format(round(self.reach * 100))
 
 
 TERMS = (
-    Term(
-        "Direction",
-        "How often the next candle closed on the forecast side of the last close.\nFlat candles are excluded. "
-        "Against: 50 %, a coin flip. Rules as simple as “the reverse of the last candle” reach 54 % on some "
-        "markets, so a little more than 50 % alone proves nothing.",
-    ),
-    Term(
-        "Candle accuracy",
-        "Overlap of the forecast candle and the real one, from low to high: the length that both cover, divided "
-        "by the length that either covers. 100 % is the same candle.\nAgainst: the same for the reference, “no "
-        "change, with the usual width of this market”.",
-    ),
     Term(
         "50 % band",
         "Share of closes inside the inner band. Against: 50 %, the promise of the band.\nLess means that the "
         "band is too narrow, more that it is too wide.",
         Kind.PROMISE,
+        0.5,
     ),
     Term(
         "90 % band",
         "Share of closes inside the outer band. Against: 90 %, the promise of the band.\nLess means that the "
         "band is too narrow, more that it is too wide.",
         Kind.PROMISE,
+        0.9,
     ),
+    Term("Body", "Skill of the body: from the open to the close of the candle.", Kind.SKILL, 0.0),
+    Term("Upper wick", "Skill of the upper wick: from the body to the high.", Kind.SKILL, 0.0),
+    Term("Lower wick", "Skill of the lower wick: from the body to the low.", Kind.SKILL, 0.0),
+    Term("Volume", "Skill of the volume.", Kind.SKILL, 0.0),
     Term(
-        "Close skill",
-        "How much smaller the loss of the forecast close is than that of the reference, “no change, with the "
-        "usual width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the "
-        "reference.",
-        Kind.SKILL,
-    ),
-    Term(
-        "Range skill",
-        "The same for the candle's range, from low to high. Volatility is far easier to forecast than direction, "
-        "so this skill is usually the larger one; it is no edge.",
-        Kind.SKILL,
+        "Direction",
+        "How often the close was on the forecast side of the last close.\nFlat candles are excluded. Against: 50 %, a "
+        "coin flip.",
+        Kind.TO_BEAT,
+        COIN,
     ),
 )
-
 INTERVAL_MEANING = QT_TRANSLATE_NOOP(
     "Panels",
     "If the same market could be watched again and again, 95 of 100 such intervals would contain the true value. "
-    "While the interval contains the value compared with, nothing is proven. The intervals of the skills hold "
-    "however often you look, over all of the run's own candles; the others hold for one look at the newest candles.",
+    "While the interval contains the value compared with, nothing is proven. Those of direction and skills hold "
+    "however often you look, those of the bands for one look.",
 )
 
 
-def measured(accuracy: AccuracySummary) -> tuple[tuple[Estimate, float | None], ...]:
-    """Each term's estimate and what it is measured against, in the order of `TERMS`."""
-    return (
-        (accuracy.direction, 0.5),
-        (accuracy.candle_accuracy, accuracy.reference_candle_accuracy),
-        (accuracy.coverage_50, 0.5),
-        (accuracy.coverage_90, 0.9),
-        (accuracy.skill_close, 0.0),
-        (accuracy.skill_range, 0.0),
-    )
+def figures(chosen: HorizonAccuracy) -> tuple[Estimate | None, ...]:
+    """Each term's estimate, in the order of `TERMS`; None: not stored with these scores."""
+    drawn = (each.skill if each.is_stored else None for each in chosen.also_drawn)
+    return (chosen.coverage_50, chosen.coverage_90, *drawn, chosen.direction)
+
+
+def direction_words(chosen: HorizonAccuracy) -> str:
+    """What the direction proves, and why it proves no more than that."""
+    found = chosen.direction
+    if found.low is None or found.high is None:
+        return ""
+    if found.low <= COIN <= found.high:
+        return translate("Panels", "not proven better than a coin flip")
+    if found.high < COIN:
+        return translate("Panels", "worse than a coin flip")
+    simple = chosen.reverse_last
+    if simple.value is not None and simple.value >= found.low:
+        words = translate("Panels", "no proof of skill: “reverse last” alone has {0} %")
+        return words.format(points(simple.value, 1, signed=False))
+    return translate("Panels", "better than a coin flip, and than “reverse last”")
 
 
 _GAP, _LINE_GAP = 7, 2
 _HEADERS = (
     ("", ""),
-    (QT_TRANSLATE_NOOP("Panels", "Now"), ""),
+    (QT_TRANSLATE_NOOP("Panels", "Value"), ""),
     (QT_TRANSLATE_NOOP("Panels", "95 % interval"), INTERVAL_MEANING),
     ("", ""),
-    (
-        QT_TRANSLATE_NOOP("Panels", "Against"),
-        QT_TRANSLATE_NOOP(
-            "Panels", "What the value is compared with: a coin flip, “no change”, or the promise of a band."
-        ),
-    ),
     ("n", QT_TRANSLATE_NOOP("Panels", "Candles")),
 )
 
 
-_Place = tuple[int, int, int]
+_Place = tuple[int, int]
 
 
 class Shape(Enum):
-    """Places of the six columns in the grid: line, column, columns taken; None if one is left out. The first that
-    fits is taken."""
+    """Places of the columns in the grid: line and column; None if one is left out. The first that fits is taken."""
 
-    WHOLE = ((0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 4, 1), (0, 5, 1))
-    WITHOUT_BAR = ((0, 0, 1), (0, 1, 1), (0, 2, 1), None, (0, 3, 1), (0, 4, 1))
-    TWO_LINES = ((0, 0, 2), (0, 2, 1), (1, 0, 1), None, (1, 1, 1), (1, 2, 1))
+    WHOLE = ((0, 0), (0, 1), (0, 2), (0, 3), (0, 4))
+    WITHOUT_BAR = ((0, 0), (0, 1), (0, 2), None, (0, 3))
+    TWO_LINES = ((0, 0), (0, 1), (1, 0), None, (1, 1))
 
     @property
     def places(self) -> tuple[_Place | None, ...]:
@@ -181,11 +169,11 @@ class Row:
         self.term, self._meaning = term, translate("Panels", term.meaning)
         self._theme = theme
         numbers = tabular(parent.font())
-        self._cells = [Label(text, parent) for text in (translate("Panels", term.name), *[MISSING] * 4)]
-        self.name, self.value, self._interval, self._against, self._n = self._cells
+        self._cells = [Label(text, parent) for text in (translate("Panels", term.name), *[MISSING] * 3)]
+        self.name, self.value, self._interval, self._n = self._cells
         self.value.setFont(tabular(parent.font(), bold=True))
         self.bar = IntervalBar(theme, term.reach, parent)
-        for label in (self._interval, self._against, self._n):
+        for label in (self._interval, self._n):
             label.setFont(numbers)
             mute(label)
         for widget in (*self._cells, self.bar):
@@ -194,41 +182,40 @@ class Row:
     @property
     def parts(self) -> tuple[QWidget, ...]:
         """The cells in the order of the columns."""
-        return self.name, self.value, self._interval, self.bar, self._against, self._n
+        return self.name, self.value, self._interval, self.bar, self._n
 
-    def show(self, estimate: Estimate, against: float | None, *, is_live: bool, is_models_own: bool) -> None:
-        value = value_of(estimate)
+    def show(self, estimate: Estimate | None) -> None:
+        """None: it is not stored with these scores."""
+        found = estimate or Estimate(None, None, None, 0)
+        value, words = value_of(found), translate("Panels", "Not stored with these scores; newer ones have it.")
+        interval = translate("Panels", "not stored")
+        if estimate is not None:
+            interval, words = self._interval_words(estimate)
         set_text(self.value, format_percent(value, 1, signed=self.term.kind is Kind.SKILL))
-        when_known = translate("Panels", "from n = {0}").format(self.term.fewest)
-        set_text(self._interval, when_known if value is None else span(estimate, 1))
-        set_text(self._against, _whole_percent(against))
-        set_text(self._n, format_count(estimate.n))
-        colour = self._colour(estimate, against, is_live=is_live, is_models_own=is_models_own)
-        self.bar.show_estimate(estimate, against, colour)
-        if value is None:
-            words = not_yet(estimate.n, self.term.fewest)
-        else:
-            words = translate("Panels", "95 % interval: {0} %. n = {1}.")
-            words = words.format(span(estimate, 1), format_count(estimate.n))
+        set_text(self._interval, interval)
+        set_text(self._n, MISSING if estimate is None else format_count(estimate.n))
+        self.bar.show_estimate(found, self.term.against, self._colour(found))
         for widget in self._cells:
             set_tooltip(widget, f"{self._meaning}\n{words}")
         set_tooltip(self.bar, f"{words}\n{self.term.bar_meaning}")
 
-    def _colour(
-        self, estimate: Estimate, against: float | None, *, is_live: bool, is_models_own: bool
-    ) -> QColor | None:
-        """The colour of a band that keeps its promise or does not, and of a skill that is proven live: green only if
-        the model has a proven part in it. The other intervals hold for one look, so they prove nothing."""
-        if against is None or estimate.low is None or estimate.high is None:
+    def _interval_words(self, estimate: Estimate) -> tuple[str, str]:
+        """The interval, or why there is none: in short, and as a sentence."""
+        if is_of_nothing(estimate):
+            return translate("Panels", NOTHING), translate("Panels", "Nothing moved in these candles.")
+        if value_of(estimate) is None:
+            short = translate("Panels", "from n = {0}").format(self.term.fewest)
+            return short, not_yet(estimate.n, self.term.fewest)
+        words = translate("Panels", "95 % interval: {0} %. n = {1}.")
+        interval = span(estimate, 1)
+        return interval, words.format(interval, format_count(estimate.n))
+
+    def _colour(self, estimate: Estimate) -> QColor | None:
+        """That of a band that keeps its promise or does not."""
+        if self.term.kind is not Kind.PROMISE or estimate.low is None or estimate.high is None:
             return None
         palette = self._theme.palette
-        if self.term.kind is Kind.PROMISE:
-            return palette.warning if not estimate.low <= against <= estimate.high else palette.good
-        if self.term.kind is not Kind.SKILL or not is_live:
-            return None
-        if estimate.low > against:
-            return palette.good if is_models_own else palette.accent
-        return palette.bad if estimate.high < against else None
+        return palette.good if estimate.low <= self.term.against <= estimate.high else palette.warning
 
 
 class AccuracyTable(QWidget):
@@ -253,11 +240,9 @@ class AccuracyTable(QWidget):
     def shape(self) -> Shape:
         return self._fitting(self.width())
 
-    def show_summary(self, shown: AccuracySummary, *, is_models_own: bool) -> None:
-        """is_models_own: whether the model has a proven part in them."""
-        is_live = shown.group is ForecastGroup.LIVE
-        for row, (estimate, against) in zip(self.rows, measured(shown), strict=True):
-            row.show(estimate, against, is_live=is_live, is_models_own=is_models_own)
+    def show_figures(self, chosen: HorizonAccuracy) -> None:
+        for row, estimate in zip(self.rows, figures(chosen), strict=True):
+            row.show(estimate)
         self.updateGeometry()
         self._place()
 
@@ -287,18 +272,11 @@ class AccuracyTable(QWidget):
 
     def _columns(self, shape: Shape) -> list[int]:
         """The least widths in which no text is cut."""
-        columns, across = [0] * shape.columns, 0
+        columns = [0] * shape.columns
         for parts in self._all_parts():
             for part, place in zip(parts, shape.places, strict=True):
-                if place is None:
-                    continue
-                _line, column, taken = place
-                room = part.minimumSizeHint().width()
-                if taken == 1:
-                    columns[column] = max(columns[column], room)
-                else:
-                    across = max(across, room)
-        columns[0] += max(across - _room(columns[:2]), 0)
+                if place is not None:
+                    columns[place[1]] = max(columns[place[1]], part.minimumSizeHint().width())
         return columns
 
     def _height(self, shape: Shape) -> int:
@@ -318,9 +296,9 @@ class AccuracyTable(QWidget):
             for part, place in zip(parts, shape.places, strict=True):
                 part.setVisible(place is not None)
                 if place is not None:
-                    line, column, taken = place
-                    width = _room(columns[column : column + taken])
-                    cell = QRect(lefts[column], (row * shape.lines + line) * height, width, height - _LINE_GAP)
+                    line, column = place
+                    top = (row * shape.lines + line) * height
+                    cell = QRect(lefts[column], top, columns[column], height - _LINE_GAP)
                     part.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), cell))
 
     def _header(self, text: str, tooltip: str) -> Label:
@@ -338,10 +316,3 @@ def _room(columns: Sequence[int]) -> int:
 def _shown(text: str) -> str:
     """An empty text has no translation."""
     return translate("Panels", text) if text else ""
-
-
-def _whole_percent(value: float | None) -> str:
-    if value is None or not math.isfinite(value):
-        return MISSING
-    is_whole = abs(value * 100 - round(value * 100)) < 0.005
-    return format_percent(value, 0 if is_whole else 1)

@@ -8,8 +8,9 @@ from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMAT
 from desktop.ui.formatting import MISSING, format_count, format_number
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-COIN = 0.5
 _MOST_DECIMALS = 6
+NOTHING = QT_TRANSLATE_NOOP("Panels", "nothing to forecast")
+"""In place of a ratio of nothing: a market without movement, or without volume."""
 
 
 def points(value: float | None, decimals: int = 2, *, signed: bool = True) -> str:
@@ -20,6 +21,11 @@ def points(value: float | None, decimals: int = 2, *, signed: bool = True) -> st
 def value_of(estimate: Estimate) -> float | None:
     """Its value if it has an interval: without one it means too little to be shown."""
     return None if estimate.low is None or estimate.high is None else estimate.value
+
+
+def is_of_nothing(estimate: Estimate) -> bool:
+    """Whether there are enough candles for a figure, but nothing moved in them."""
+    return estimate.value is None and estimate.n >= FEWEST_FOR_AN_ESTIMATE
 
 
 def span(estimate: Estimate, decimals: int = 2) -> str:
@@ -35,6 +41,8 @@ def _decimals(end: float, fewest: int) -> int:
 
 
 def measured(estimate: Estimate, decimals: int = 2, *, signed: bool = True) -> str:
+    if is_of_nothing(estimate):
+        return translate("Panels", NOTHING)
     if value_of(estimate) is None:
         return MISSING
     return f"{points(estimate.value, decimals, signed=signed)} ({span(estimate, decimals)})"
@@ -50,20 +58,10 @@ def not_yet(n: int, fewest: int = FEWEST_FOR_AN_ESTIMATE) -> str:
     return text.format(format_count(n), fewest)
 
 
-def proof(estimate: Estimate, above: str, below: str, neither: str, against: float = 0.0) -> str:
-    """The proof by an interval that holds at every moment: it lies above or below `against`, or neither."""
-    if estimate.value is None:
-        return translate("Panels", "not yet")
-    if estimate.low is None or estimate.high is None:
-        # As short as the others: columns are narrow.
-        return translate("Panels", "no proof: n < {0}").format(FEWEST_FOR_A_PROOF)
-    if estimate.low <= against <= estimate.high:
-        return neither
-    return above if estimate.low > against else below
-
-
 def proof_in_full(estimate: Estimate, name: str) -> str:
     """The proof against zero as a sentence. name: in the user's language."""
+    if is_of_nothing(estimate):
+        return f"{name}: {translate('Panels', NOTHING)}."
     if estimate.value is None:
         return not_yet(estimate.n)
     n = format_count(estimate.n)
@@ -90,11 +88,11 @@ _KINDS = {
     ForecastGroup.SEEN: QT_TRANSLATE_NOOP("Panels", "seen-before"),
 }
 _EXPERTS = {
-    "what is shown": QT_TRANSLATE_NOOP("Panels", "combination"),
-    "combination": QT_TRANSLATE_NOOP("Panels", "combination"),
+    "what is shown": QT_TRANSLATE_NOOP("Panels", "ghosts"),
+    "combination": QT_TRANSLATE_NOOP("Panels", "ghosts"),
     "without challengers": QT_TRANSLATE_NOOP("Panels", "without challengers"),
     "model": QT_TRANSLATE_NOOP("Panels", "model"),
-    "reference": QT_TRANSLATE_NOOP("Panels", "reference"),
+    "reference": QT_TRANSLATE_NOOP("Panels", "no change"),
     "repeat last": QT_TRANSLATE_NOOP("Panels", "repeat last"),
     "reverse last": QT_TRANSLATE_NOOP("Panels", "reverse last"),
     "12-lag regression": QT_TRANSLATE_NOOP("Panels", "12-lag regression"),
@@ -110,11 +108,6 @@ _QUANTITIES = {
     "lower wick": QT_TRANSLATE_NOOP("Panels", "lower wick"),
     "range": QT_TRANSLATE_NOOP("Panels", "range"),
     "volume": QT_TRANSLATE_NOOP("Panels", "volume"),
-}
-_SHORT = {
-    "upper wick": QT_TRANSLATE_NOOP("Panels", "upper"),
-    "lower wick": QT_TRANSLATE_NOOP("Panels", "lower"),
-    "volume": QT_TRANSLATE_NOOP("Panels", "vol."),
 }
 _GROUPS = {
     OVERALL: QT_TRANSLATE_NOOP("Panels", "All candles"),
@@ -138,11 +131,6 @@ def expert_name(name: str) -> str:
 def quantity_name(name: str) -> str:
     """``upper wick``, within a sentence."""
     return translate("Panels", _QUANTITIES[name]) if name in _QUANTITIES else name
-
-
-def short_quantity_name(name: str) -> str:
-    """``upper``, as the head of a narrow column."""
-    return translate("Panels", _SHORT[name]) if name in _SHORT else quantity_name(name)
 
 
 def group_name(name: str) -> str:

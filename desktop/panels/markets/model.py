@@ -76,7 +76,7 @@ class Column(NamedColumn):
     SKILL = (
         "Skill",
         "How much better the ghosts' closes are than “no change”, with the 95 % interval in percent. Not proven while "
-        "the interval includes 0. Green: the model has a proven part in it. Blue: the simple rules alone, or a "
+        "the interval includes 0. Green: the model has a proven part in it. Blue: the baselines alone, or a "
         "result of a replay or a simulation",
         lambda row: worth_text(row.known.skill),
         RIGHT,
@@ -84,7 +84,7 @@ class Column(NamedColumn):
     )
     GAIN = (
         "Gain",
-        "What the model adds to the simple rules, close and range in equal parts, with the 95 % interval in percent",
+        "What the model adds to the baselines, close and range in equal parts, with the 95 % interval in percent",
         lambda row: worth_text(row.known.model_gain),
         RIGHT,
         lambda row: _spoken_worth(translate("Panels", "gain from the model {0}"), row.known.model_gain),

@@ -83,7 +83,7 @@ def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(
             await until(lambda: bool(chart.model.ghosts()), "ghosts")
             assert chart.model.forecast is not None and chart.model.forecast.is_by_simple_rules
             assert state.forecast is None or state.forecast != chart.model.forecast
-            assert "simple rules" in chart.model.note
+            assert "the baselines forecast" in chart.model.note
         finally:
             were_seen.set()
         await until(lambda: step_of(application) > 0, "the trainer")
@@ -186,7 +186,7 @@ def test_pause_step_resume_stop_and_start_by_shortcut(
         QTest.keyClick(window, Qt.Key.Key_F5)
         gate.release(3)
         await until(lambda: step_of(application) > stopped_at, "training again")
-        await until(lambda: application.chart.model.note == "", "a forecast that is fresh")
+        await until(lambda: "median" in application.chart.model.note, "a forecast that is fresh, and its legend")
         assert state.failure is None
 
     run_window(qapp, context(tmp_path, host), story)

@@ -30,6 +30,23 @@ def test_size_and_docks_are_restored(make_bench: MakeBench, tmp_path: Path) -> N
     assert not second.docks[ActionId.SHOW_ACCURACY].isHidden()
 
 
+def test_a_layout_with_a_dock_that_no_longer_exists_is_restored(make_bench: MakeBench, tmp_path: Path) -> None:
+    """Leaderboard was a separate dock, and is a page of Accuracy."""
+    store = LayoutStore(tmp_path / "layout.json")
+    first = make_bench(layout_store=store).window
+    former = QDockWidget("Leaderboard", first)
+    former.setObjectName("dock_leaderboard")
+    first.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, former)
+    first.tabifyDockWidget(first.docks[ActionId.SHOW_CHECKPOINTS], former)
+    first.docks[ActionId.SHOW_LOSS].close()
+    first.close()
+    again = LayoutStore(tmp_path / "layout.json")
+    second = make_bench(layout_store=again).window
+    assert again.notice is None and second.docks[ActionId.SHOW_LOSS].isHidden()
+    assert not second.docks[ActionId.SHOW_ACCURACY].isHidden()
+    assert not second.docks[ActionId.SHOW_CHECKPOINTS].isHidden()
+
+
 def test_docks_of_a_small_window_on_a_large_screen_are_as_wide_and_high_at_the_next_start(
     qapp: QApplication, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,14 +1,11 @@
-"""What a run's accuracy and its experts' shares can hold, for the panels' tests."""
+"""What a run's accuracy can hold, for the panels' tests."""
 
 from __future__ import annotations
 
-from core.domain.events import ExpertShares
-from core.domain.quantities import QUANTITY_NAMES
 from core.domain.regimes import Regime
 from core.evaluation.assess import assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.evaluation.touches import assess_touches
-from core.forecast.experts import EXPERTS
 from tests.core.evaluation.rigs import every, filled, origins, scored, touches
 
 
@@ -25,9 +22,3 @@ def found(n: int, horizons: int = 2) -> RunAccuracy:
         chosen=assess(those, origins(n), Request(2)),
         touched=assess_touches(touches(n), 3),
     )
-
-
-def shares() -> ExpertShares:
-    """One with a little of everything, and an empty one."""
-    of_each = (0.996, 0.004, *[0.0] * (len(EXPERTS) - 2))
-    return ExpertShares(EXPERTS, QUANTITY_NAMES, ((of_each,) * len(QUANTITY_NAMES),) * 2)

@@ -14,8 +14,8 @@ from core.domain.events import Estimate, ForecastGroup
 from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
-from desktop.panels.accuracy.pages import HorizonsPage
 from desktop.panels.gradients.norm_plot import NormPlot
+from desktop.state.run_state import RunState
 from desktop.ui.interface_size import set_font
 from desktop.ui.panel_base import Panel
 from desktop.ui.plain_text import ElidedLabel, elided_by_words
@@ -23,7 +23,7 @@ from desktop.ui.scrolling import DownScrolling
 from desktop.ui.theme import Theme
 from tests.desktop import feed_scenario, scenario
 from tests.desktop.conftest import Bench, MakeBench, fill, shown_panel
-from tests.desktop.panels.accuracy_helpers import found, shares
+from tests.desktop.panels.accuracy_helpers import found
 from tests.support.cut_numbers import cut_numbers, evenness
 
 WIDTHS = (200, 240, 280, 320, 360, 400, 480, 600, 900)
@@ -32,7 +32,6 @@ DOCKS = (
     ActionId.SHOW_LOSS,
     ActionId.SHOW_GRADIENTS,
     ActionId.SHOW_ACCURACY,
-    ActionId.SHOW_LEADERBOARD,
     ActionId.SHOW_BEST,
     ActionId.SHOW_CHECKPOINTS,
     ActionId.SHOW_EVENTS,
@@ -40,7 +39,7 @@ DOCKS = (
     ActionId.SHOW_JOBS,
 )
 SCROLLED = (ActionId.SHOW_ACCURACY, ActionId.SHOW_GRADIENTS)
-IN_WINDOW = (*SCROLLED, ActionId.SHOW_EVENTS, ActionId.SHOW_LEADERBOARD)
+IN_WINDOW = (*SCROLLED, ActionId.SHOW_EVENTS)
 
 
 @pytest.fixture
@@ -99,20 +98,6 @@ def test_widening_the_window_cuts_no_number(bench: Bench, qapp: QApplication) ->
                     assert area.widget().width() <= area.viewport().width()
 
 
-def test_no_interval_in_the_table_of_horizons_is_cut(qtbot: QtBot, qapp: QApplication, theme: Theme) -> None:
-    details = AccuracyDetails(theme)
-    qtbot.addWidget(details)
-    details.open_page("Ahead")
-    details.show()
-    details.show_found(found(900, horizons=8), None, None)
-    page = details.page("Ahead")
-    assert isinstance(page, HorizonsPage) and " to " in page.model.index(0, 1).data()
-    for size in sizes():
-        details.resize(*size)
-        qapp.processEvents()
-        assert cut_numbers(details) == [], f"at {size}"
-
-
 @pytest.mark.parametrize("text", ["Learning: too early to tell (of 2,000 candles)", "Step 12,340, loss 0.3127"])
 def test_a_long_line_is_elided_by_whole_words_with_their_units(qtbot: QtBot, text: str) -> None:
     label = ElidedLabel()
@@ -142,13 +127,15 @@ def test_large_text_cuts_no_number(make_bench: MakeBench, qapp: QApplication, pe
 
 
 @pytest.mark.parametrize("percent", [100, pytest.param(150, marks=pytest.mark.slow), 200])
-def test_no_page_of_the_accuracy_cuts_a_number(qtbot: QtBot, theme: Theme, qapp: QApplication, percent: int) -> None:
+def test_no_page_of_the_accuracy_cuts_a_number(
+    qtbot: QtBot, state: RunState, theme: Theme, qapp: QApplication, percent: int
+) -> None:
     set_font(qapp, AppearanceSettings(interface_percent=percent))
-    details = AccuracyDetails(theme)
+    details = AccuracyDetails(state, theme)
     shown_panel(qtbot, details, 400, 640)
     for name in PAGES:
         details.open_page(name)
-        details.show_found(found(1_700), None, shares())
+        details.show_found(found(1_700), None)
         for size in sizes():
             details.resize(*size)
             settle(qapp)

@@ -4,6 +4,7 @@ but for what is data."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,6 @@ from desktop.dialogs.market import INTERVALS
 from desktop.panels.accuracy import words as accuracy_words
 from desktop.panels.accuracy.answers import AnswerLine, answers_of
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
-from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.events.panel import EventsPanel
 from desktop.panels.events.rows import EventKind
 from desktop.panels.feed.words import state_within, state_word
@@ -37,7 +37,7 @@ from desktop.ui.theme import Theme
 from tests.desktop import feed_scenario, scenario, watch_scenario
 from tests.desktop.conftest import shown_panel
 from tests.desktop.made_up_language import texts_of, untranslated
-from tests.desktop.panels.accuracy_helpers import found, shares
+from tests.desktop.panels.accuracy_helpers import found
 
 pytestmark = pytest.mark.usefixtures("made_up_language")
 
@@ -63,12 +63,11 @@ def in_cells(model: QAbstractItemModel) -> Iterator[str]:
         (accuracy_words.group_name, {OVERALL, AFTER_GAP, *map(str, Regime)}),
         (accuracy_words.expert_name, {SHOWN, *LOSS_ROWS} - CALLED_BY_LETTERS),
         (accuracy_words.quantity_name, set(QUANTITY_NAMES)),
-        (accuracy_words.short_quantity_name, set(QUANTITY_NAMES)),
         (state_word, {None, *FeedState}),
         (state_within, {None, *FeedState}),
         (lambda state: state.shown, set(QuoteState)),
     ],
-    ids=["kinds", "groups", "experts", "quantities", "short", "states", "states within", "quotes"],
+    ids=["kinds", "groups", "experts", "quantities", "states", "states within", "quotes"],
 )
 def test_each_name_of_core_has_a_separate_text(name_of: Callable[[object], str], names: set[object]) -> None:
     words = [name_of(name) for name in names]
@@ -76,19 +75,18 @@ def test_each_name_of_core_has_a_separate_text(name_of: Callable[[object], str],
 
 
 @pytest.mark.parametrize("n", [1_700, 12], ids=["many candles", "few candles"])
-def test_the_details_of_the_accuracy_are_translated(n: int, theme: Theme, qtbot: QtBot) -> None:
-    details = AccuracyDetails(theme)
+def test_the_details_of_the_accuracy_are_translated(n: int, state: RunState, theme: Theme, qtbot: QtBot) -> None:
+    details = AccuracyDetails(state, theme)
     shown_panel(qtbot, details, 400, 640)
+    details.horizon.addItem("", 2)
+    details.horizon.setCurrentIndex(1)
     for name in PAGES:
         details.open_page(name)
-        details.show_found(found(n), None, shares())
+        made = found(n)
+        details.show_found(replace(made, chosen=replace(made.chosen, request=details.request)), None)
         assert not left_english(details, frozenset(CALLED_BY_LETTERS))
-    experts = details.page("Experts")
-    assert isinstance(experts, ExpertsPage)
-    tables = (experts.weights, experts.losses)
-    painted = [text for table in tables for name, cells in table.rows for text in (name, *(c.tooltip for c in cells))]
-    assert len(painted) > (80 if n > 1_000 else 40)
-    assert not [text for text in painted if not _is_translated(text)]
+    cells = [text for text in in_cells(details.models.model) if text]
+    assert bool(cells) is (n > 1_000) and not [text for text in cells if not _is_translated(text)]
 
 
 def _is_translated(text: str) -> bool:
@@ -113,10 +111,10 @@ def _is_translated(text: str) -> bool:
 def test_the_three_answers_are_translated(gain: Estimate, age: int, qtbot: QtBot, theme: Theme) -> None:
     own = scenario.accuracy(skill_close=gain, model_gain=(gain, gain, gain))
     for answer in answers_of(own, scenario.online_gain(gain=gain, age=age)).all():
-        line = AnswerLine()
+        line = AnswerLine(theme)
         qtbot.addWidget(line)
         line.show_answer(answer, theme.palette.text)
-        assert line.text() and not left_english(line)
+        assert line.sentence.text() and not left_english(line)
 
 
 @pytest.mark.parametrize("fill", [feed_scenario.eventful, feed_scenario.refused])

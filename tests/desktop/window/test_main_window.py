@@ -29,7 +29,7 @@ from core.training.commands import (
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS
 from desktop.layouts.arrangements import TRAIN
-from desktop.panels.accuracy.details import PAGES
+from desktop.panels.accuracy.models_table import Column
 from desktop.panels.gradients.diagnosis_card import DiagnosisCard
 from desktop.ui.panel_base import Panel
 from tests.desktop import scenario
@@ -223,12 +223,12 @@ def test_preferences_reach_the_trainer_and_the_theme_at_once(qtbot: QtBot, bench
     assert bench.shell.actions[ActionId.THEME_LIGHT].isChecked()
 
 
-def test_ticks_of_the_leaderboard_are_a_setting(bench: Bench) -> None:
-    panel, settings = bench.window.panels.leaderboard, bench.shell.settings
-    panel.ghosts_requested.emit(("HAR", "model"))
-    assert settings.current.chart.expert_ghosts == panel._ticked == ("HAR", "model")
+def test_ticks_of_forecasters_are_a_setting(bench: Bench) -> None:
+    page, settings = bench.window.panels.accuracy.details.models, bench.shell.settings
+    page.ghosts_requested.emit(("HAR", "model"))
+    assert settings.current.chart.expert_ghosts == page._ticked == ("HAR", "model")
     settings.change_chart(expert_ghosts=())
-    assert panel._ticked == ()
+    assert page._ticked == ()
 
 
 def test_the_view_menu_switches_the_theme(qtbot: QtBot, bench: Bench) -> None:
@@ -293,11 +293,9 @@ def test_every_skill_names_its_quantity(qtbot: QtBot, bench: Bench) -> None:
     """That of the close, that of the range, and the checkpoints' mean of both are three numbers."""
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
-    for name in PAGES:
-        bench.window.panels.accuracy.details.page(name)
     texts = [label.text() for label in bench.window.findChildren(QLabel)]
-    texts += [column.title for column in COLUMNS]
-    assert "Close skill" in texts and "Score" in texts
+    texts += [column.title for column in (*COLUMNS, *Column)]
+    assert "Close skill, %" in texts and "Score" in texts
     assert not [text for text in texts if text.startswith("Skill")]
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import FILE_VENUE, Market
@@ -10,21 +11,29 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
 from core.domain.events import FirstForecast, ForecastMade, JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals
-from core.settings.tree import MarketSettings
+from core.settings.tree import MarketSettings, Settings
+from core.settings.window import ChartSettings
 from core.training.hosting.catch_up import JOB_ID, CatchUpMeter
 from desktop.chart.controllers.composition import ForecastNote
 from desktop.chart.widget import ChartWidget
 from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
 from desktop.ui.formatting import format_time
 from desktop.ui.theme import Theme
 from tests.desktop import scenario
 
 
 @pytest.fixture
-def chart(qtbot: object, theme: Theme, state: RunState) -> ChartWidget:
+def settings() -> SettingsStore:
+    """Without the legend, which is shown when there is no note."""
+    return SettingsStore(Settings(chart=ChartSettings(show_legend=False)))
+
+
+@pytest.fixture
+def chart(qtbot: object, theme: Theme, state: RunState, settings: SettingsStore) -> ChartWidget:
     chart = ChartWidget(theme, ManualClock(0))
     qtbot.addWidget(chart)  # type: ignore[attr-defined]
-    ForecastNote(state, chart)
+    ForecastNote(state, chart, settings)
     return chart
 
 
@@ -213,3 +222,28 @@ def test_in_an_outage_age_and_note_follow_the_exchange_clock_without_any_event(
     state.feed_record.begin(MarketSettings())
     note.refresh()
     assert not note._seconds.isActive() and chart.model.forecast_age == 0
+
+
+def test_a_legend_says_what_ghosts_and_bands_mean_until_it_is_clicked(
+    chart: ChartWidget, state: RunState, settings: SettingsStore, qtbot: QtBot
+) -> None:
+    chart.resize(1_000, 500)
+    chart.show()
+    forecast = of_an_exchange(chart, state)
+    state.apply(scenario.ready())
+    chart.set_forecast(forecast)
+    state.apply(forecast)
+    state.apply(scenario.status(TrainerState.TRAINING))
+    settings.change_chart(show_legend=True)
+    assert "median" in chart.model.note and "90 %" in chart.model.note
+    note, candles = chart.overlay.note, chart.frame.layout.price_top
+    assert note is not None and note.rect.bottom() <= candles, "no candle is behind it"
+    at = note.rect.center() / chart.frame.ratio
+    qtbot.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(at.x(), note.rect.bottom() + 40))
+    assert settings.current.chart.show_legend, "a click elsewhere"
+    qtbot.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert not settings.current.chart.show_legend and chart.model.note == ""
+    settings.change_chart(show_legend=True)
+    assert "median" in chart.model.note
+    state.apply(scenario.status(TrainerState.STOPPED))
+    assert "median" not in chart.model.note, "why the forecast is old is more important"

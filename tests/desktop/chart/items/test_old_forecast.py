@@ -65,9 +65,9 @@ def test_the_simple_rules_ghosts_are_named_as_such(show_chart: ShowChart) -> Non
     chart.set_forecast(replace(forecast_after(series, mode=ForecastMode.CATCH_UP), is_by_simple_rules=True))
     settle(chart)
     model: ChartModel = chart.model
-    assert "simple rules, not scored" in texts((divider_row(chart.frame, model),))
+    assert "baselines only, not scored" in texts((divider_row(chart.frame, model),))
     assert "not scored" in texts(readout_box(chart.frame, model, chart._layers, 121, None).rows)
-    assert "by the simple rules" in describe_chart(model, None, None)
+    assert "by the baselines alone" in describe_chart(model, None, None)
 
 
 def test_a_thin_market_makes_its_forecast_old_by_time(show_chart: ShowChart) -> None:

@@ -88,7 +88,7 @@ def test_the_table_has_a_row_for_each_number_of_candles(chart: ChartWidget) -> N
     ("made", "reason"),
     [
         (None, "no forecast"),
-        (replace(MADE, is_by_simple_rules=True, quantiles=None), "simple rules"),
+        (replace(MADE, is_by_simple_rules=True, quantiles=None), "of the baselines alone"),
         (forecast_after(SERIES), "not kept"),
         (forecast_with_paths(random_series(500)), "too few candles"),
     ],

@@ -28,7 +28,7 @@ ESTIMATES = {Found.YES: ABOVE, Found.OPEN: AROUND, Found.NO: BELOW, Found.EARLY:
 
 
 def run(skill: Estimate, gain: Estimate, group: ForecastGroup = ForecastGroup.LIVE) -> AccuracySummary:
-    return scenario.accuracy(group=group, skill_close=skill, model_gain=(gain, gain, gain), model_weight=0.03)
+    return scenario.accuracy(group=group, skill_close=skill, model_gain=(gain, gain, gain))
 
 
 def answers(
@@ -39,8 +39,8 @@ def answers(
 
 def test_an_edge_of_the_simple_rules_alone_is_named_and_not_green(theme: Theme) -> None:
     found = answers(ABOVE, AROUND)
-    assert found.ghosts.text == "Ghosts beat “no change”: +2.0 % (1.0 to 3.0)"
-    assert found.model.text == "The model adds nothing yet (next close: 97 % simple rules)"
+    assert found.ghosts.in_full == "Ghosts beat “no change”: +2.0 % (1.0 to 3.0)"
+    assert found.model.in_full == "No proven gain from the model yet: 0.0 % (−1.0 to 1.0)"
     assert found.colour(found.ghosts, theme.palette) != theme.palette.good
     assert found.colour(found.model, theme.palette) == theme.palette.text
 
@@ -52,13 +52,15 @@ def test_the_headline_says_how_many_candles_are_left_out() -> None:
         assert ("Not counted" in meaning) is (count > 0) and words in meaning
 
 
-def test_an_unproven_edge_is_not_called_none() -> None:
-    for weight, text in (
-        (0.05, "The model adds nothing yet (next close: 95 % simple rules)"),
-        (0.11, "No proven gain from the model yet (next close: 89 % simple rules)"),
-        (None, "No proven gain from the model yet"),
-    ):
-        assert answers_of(replace(run(ABOVE, AROUND), model_weight=weight), None).model.text == text
+def test_a_ratio_of_nothing_says_that_there_was_nothing_to_forecast() -> None:
+    """Neither too early nor unproven: 4,000 candles without movement are enough, and prove nothing."""
+    flat = Estimate(None, None, None, N)
+    found = answers(flat, flat, flat).all()
+    assert [each.in_full for each in found] == [
+        "Ghosts: nothing to forecast",
+        "Model: nothing to forecast",
+        "Learning: nothing to forecast",
+    ]
 
 
 def test_without_an_interval_no_tooltip_has_a_number() -> None:
@@ -99,7 +101,7 @@ def test_the_headline_is_green_only_for_a_live_edge_with_a_proven_model_gain(
 )
 def test_the_gain_from_learning(learning: Estimate, text: str) -> None:
     found = answers(ABOVE, ABOVE, learning).learning
-    assert found is not None and found.text == text
+    assert found is not None and found.in_full == text
 
 
 def test_the_age_of_a_young_reference_model_is_shown() -> None:
@@ -137,7 +139,7 @@ def test_status_bar_and_panel_agree_in_text_and_colour(qtbot: QtBot, state: RunS
     for each in (bar, panel):
         each.refresh()
     assert [label.text() for label in bar.answers] == ["Ghosts ✓", "Model ✓", "Learning ✗"]
-    lines = (panel._verdict, panel._model, panel._learning)
+    lines = (panel._ghosts.sentence, panel._model.sentence, panel._learning.sentence)
     for label, line in zip(bar.answers, lines, strict=True):
         assert label.palette().windowText().color() == line.palette().windowText().color()
         assert label.accessibleName() in line.text()
@@ -155,7 +157,7 @@ def test_after_the_end_of_a_file_open_answers_are_not_called_early(qtbot: QtBot,
     def words() -> str:
         for each in (bar, panel):
             each.refresh()
-        lines = (panel._verdict, panel._reason, panel._model, panel._learning)
+        lines = (panel._ghosts.sentence, panel._reason, panel._model.sentence, panel._learning.sentence)
         return " | ".join([*(label.text() for label in lines), *(label.accessibleName() for label in bar.answers)])
 
     assert "early" in words() and "ended" not in words(), "stored candles are still being learned from"

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QScrollBar, QStyle, QStyleOptionComboBox
 from pytestqt.qtbot import QtBot
 
-from core.domain.events import ForecastMode, ForecastScored, TrainerStatus
+from core.domain.events import Estimate, ForecastMode, ForecastScored, TrainerStatus
 from core.domain.quantities import QUANTITY_NAMES
 from core.evaluation.assess import assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy, TouchAccuracy
@@ -28,11 +28,10 @@ from core.storage.runs import RunStore
 from core.training.commands import SetPaused
 from core.training.online.touched import joined
 from desktop.panels.accuracy.bands import BandsPage
-from desktop.panels.accuracy.details import PAGES, AccuracyDetails
-from desktop.panels.accuracy.experts import ExpertsPage
-from desktop.panels.accuracy.pages import HorizonsPage, SkillPage
+from desktop.panels.accuracy.details import BANDS, MODELS, PAGES, AccuracyDetails
+from desktop.panels.accuracy.models_table import Column
 from desktop.panels.accuracy.panel import AccuracyPanel
-from desktop.panels.accuracy.plots import ErrorsPage
+from desktop.panels.accuracy.words import span
 from desktop.services.record_watch import AccuracyWatch
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
@@ -92,9 +91,6 @@ class Dock:
     details: AccuracyDetails
     settings: SettingsStore
 
-    def page(self, name: str) -> object:
-        return self.details.page(name)
-
 
 def settings_store() -> SettingsStore:
     return SettingsStore(Settings(model=ModelSettings(horizons=HORIZONS)))
@@ -149,77 +145,77 @@ def test_nothing_is_read_while_only_the_first_tab_is_visible(dock: Dock, qtbot: 
     assert dock.state.accuracy is None and not dock.watch._reader.isRunning()
 
 
-def test_the_skill_has_interval_and_n_and_marks_unproven_values(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Skill")
-    page = dock.page("Skill")
-    assert isinstance(page, SkillPage)
-    close = chosen(dock).close
-    assert close.skill.value is not None and close.model_gain.low is None, "a proof takes more candles"
-    value, interval, proof = page.cells["Against “no change”"][0]
-    assert value.text() == "–" and interval.text() == "–", "no number without its interval"
-    assert proof.text() == "no proof: n < 750"
-    assert f"n = {JUDGED}, a proof needs 750" in with_usual_spaces(value.toolTip())
-    assert page.cells["Against the best"][0][2].text() == close.best_baseline
-    gain = page.cells["The model adds"]
-    for column in range(2):
-        assert gain[column][2].text() == "no proof: n < 750"
-    assert [label.text() for label in page.of_close["Direction"]][2] == str(chosen(dock).direction.n)
-    shown = {name: labels[0].text() != "–" for name, labels in page.of_close.items()}
-    assert shown == {"Direction": False, "“Reverse last”": False, "Majority": False, "90 % band": True}
-    assert f"Not yet: {chosen(dock).direction.n} of 750" in with_usual_spaces(page.of_close["Direction"][0].toolTip())
-    assert page.direction_proof.text() == "no proof: n < 750"
-    assert f"n = {JUDGED}" in shown_texts(dock)
+def figures(page: BandsPage) -> dict[str, tuple[str, str, str]]:
+    """Value, interval and n, by the row's name."""
+    rows = page.table.rows
+    return {row.name.text(): (row.value.text(), row._interval.text(), row._n.text()) for row in rows}
 
 
-def test_every_other_quantity_shows_its_skill_below(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Skill")
-    page = dock.page("Skill")
-    assert isinstance(page, SkillPage)
-    for (name, labels), of in zip(page.also_drawn.items(), chosen(dock).also_drawn, strict=True):
-        value, interval, n = (label.text() for label in labels)
-        assert name.lower() == QUANTITY_NAMES[of.quantity] and of.skill.value is not None
-        assert value == "–" and n == str(JUDGED) and interval == "–", "no number without its interval"
-        assert name.lower() in labels[0].toolTip()
+def test_figures_have_interval_and_n_or_say_when_they_come(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, BANDS)
+    shown, judged = figures(dock.details.bands), chosen(dock)
+    assert shown["90 % band"] == (f"{100 * judged.coverage_90.value:.1f} %", span(judged.coverage_90, 1), str(JUDGED))  # type: ignore[operator]
+    assert shown["Direction"] == ("–", "from n = 750", str(judged.direction.n))
+    for of in judged.also_drawn:
+        assert shown[QUANTITY_NAMES[of.quantity].capitalize()] == ("–", "from n = 750", str(JUDGED))
+    volume = dock.details.bands.table.rows[5]
+    assert volume.name.text() == "Volume" and "Skill of the volume" in volume.value.toolTip()
+    assert f"Not yet: {JUDGED} of 750" in with_usual_spaces(volume.value.toolTip())
+    assert not dock.details.bands.direction.isVisible() and f"n = {JUDGED}" in shown_texts(dock)
+
+
+def bands_of(qtbot: QtBot, theme: Theme, judged: HorizonAccuracy) -> BandsPage:
+    page = BandsPage(theme)
+    shown_panel(qtbot, page, 368, 640)
+    page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged))
+    QApplication.processEvents()
+    return page
 
 
 def test_scores_older_than_a_field_say_so(theme: Theme, qtbot: QtBot) -> None:
     rows = made_up(900)
     old = {name: np.full(900, np.nan) for name in ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")}
-    found = assess(every(filled(replace(rows, columns=rows.columns | old))), origins(900), Request())
-    page = SkillPage(theme)
-    qtbot.addWidget(page)
-    page.resize(368, 640)
-    page.show()
-    page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), found))
-    QApplication.processEvents()
+    page = bands_of(
+        qtbot, theme, assess(every(filled(replace(rows, columns=rows.columns | old))), origins(900), Request())
+    )
     keep_picture(page, "accuracy-not-stored")
-    for labels in page.also_drawn.values():
-        assert [label.text() for label in labels] == ["not stored", "–", "–"]
-        assert "Not stored with these scores" in " ".join(labels[0].toolTip().split())
-    assert page.cells["Against “no change”"][0][0].text() == "+10.00"
+    shown = figures(page)
+    assert all(shown[name] == ("–", "not stored", "–") for name in ("Body", "Upper wick", "Lower wick", "Volume"))
+    assert "Not stored with these scores" in " ".join(page.table.rows[2].value.toolTip().split())
     assert cut_texts(page) == []
+
+
+def test_a_market_without_volume_has_nothing_to_forecast_in_it(theme: Theme, qtbot: QtBot) -> None:
+    """Not a skill of −∞, and not too early: there are enough candles."""
+    judged = assess(every(filled(made_up(900))), origins(900), Request())
+    *others, volume = judged.also_drawn
+    without = replace(volume, skill=Estimate(None, None, None, 900))
+    page = bands_of(qtbot, theme, replace(judged, also_drawn=(*others, without)))
+    assert figures(page)["Volume"] == ("–", "nothing to forecast", "900")
+    assert page.table.rows[5].bar.span is None
+
+
+@pytest.mark.parametrize(
+    ("direction", "reverse", "words"),
+    [
+        (Estimate(0.551, 0.52, 0.58, 900), Estimate(0.541, 0.51, 0.57, 900), "no proof of skill: “reverse last” alone"),
+        (Estimate(0.551, 0.52, 0.58, 900), Estimate(0.5, 0.47, 0.53, 900), "better than a coin flip, and than"),
+        (Estimate(0.51, 0.48, 0.54, 900), Estimate(0.541, 0.51, 0.57, 900), "not proven better than a coin flip"),
+        (Estimate(0.45, 0.42, 0.48, 900), Estimate(0.541, 0.51, 0.57, 900), "worse than a coin flip"),
+    ],
+)
+def test_a_direction_says_beside_it_what_it_proves(
+    theme: Theme, qtbot: QtBot, direction: Estimate, reverse: Estimate, words: str
+) -> None:
+    """Regression: “55.1 % (52.0 to 58.1) against 50 %” looked proven, and only its tooltip said why it was not."""
+    judged = assess(every(filled(made_up(900))), origins(900), Request())
+    page = bands_of(qtbot, theme, replace(judged, direction=direction, reverse_last=reverse))
+    assert page.direction.isVisible() and words in page.direction.text()
+    assert page.table.rows[-1].name.text() == "Direction", "right above"
 
 
 def shown_texts(dock: Dock) -> list[str]:
     return [label.text() for label in dock.details.findChildren(QLabel) if label.isVisible()]
-
-
-def test_a_click_selects_a_horizon_for_all_pages_and_keys_move_it(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Ahead")
-    page = dock.page("Ahead")
-    assert isinstance(page, HorizonsPage) and page.model.rowCount() == HORIZONS
-    assert [page.model.index(row, 3).data() for row in range(HORIZONS)] == [
-        str(JUDGED - ahead) for ahead in range(HORIZONS)
-    ]
-    place = page.table.visualRect(page.table.model().index(1, 1)).center()
-    qtbot.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert dock.details.request == Request(2)
-    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 2)
-    qtbot.keyClick(page.table, Qt.Key.Key_Down)
-    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3)
-    assert dock.details.horizon.currentText() == "3 candles ahead"
-    open_tab(qtbot, dock, "Skill")
-    assert f"n = {JUDGED - 2}" in shown_texts(dock)
 
 
 def choose(qtbot: QtBot, box: QComboBox, text: str) -> None:
@@ -233,29 +229,23 @@ def choose(qtbot: QtBot, box: QComboBox, text: str) -> None:
     raise AssertionError(f"there is no {text} to choose")
 
 
-def test_the_weights_of_the_chosen_horizon_add_up_and_each_expert_has_its_loss(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Experts")
-    page = dock.page("Experts")
-    assert isinstance(page, ExpertsPage)
-    assert [name for name, _ in page.weights.rows] == list(dock.state.market_status.shares.experts)  # type: ignore[union-attr]
-    for column in range(6):
-        shares = [cells[column].share for _, cells in page.weights.rows if cells[column].share is not None]
-        assert sum(shares) == pytest.approx(1.0, abs=0.05)
-    names = [name for name, _ in page.losses.rows]
-    assert {"combination", "without the model", "model", "reference", "HAR", "reverse last"} <= set(names)
-    reference = dict(page.losses.rows)["reference"]
-    assert reference[1].text == "0.00" and reference[0].text != "–"
-    assert dict(page.losses.rows)["reverse last"][2].text == "–"
-    assert "model has" in page.weights.item(1, 1).toolTip() and page.weights.item(1, 0).toolTip() == ""
-    assert [page.weights.item(1, column).text() for column in (0, 1)] == ["model", page.weights.rows[0][1][0].text]
-    weights = page.weights  # it never scrolls by itself, once Qt has laid it out
-    qtbot.waitUntil(lambda: weights.viewport().height() >= weights.verticalHeader().length())
+def test_another_horizon_shows_every_forecaster_there_on_both_pages(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, MODELS)
+    choose(qtbot, dock.details.horizon, "3 candles ahead")
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3)
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+    model = dock.details.models.model
+    assert {row.row.name for row in model.rows} >= {"combination", "without the model", "model", "reference", "HAR"}
+    assert {row.row.n for row in model.rows} == {JUDGED - 2}
+    names = [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
+    assert names[:2] == ["ghosts", "without the model"] and "no change" in names
+    open_tab(qtbot, dock, BANDS)
+    assert f"n = {JUDGED - 2}" in shown_texts(dock)
 
 
 def test_coverage_and_reliability_are_drawn_with_enough_scores(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Bands")
-    page = dock.page("Bands")
-    assert isinstance(page, BandsPage)
+    open_tab(qtbot, dock, BANDS)
+    page = dock.details.bands.bands
     _x, shares = page.covered.getData()
     assert len(shares) == JUDGED - 500 + 1 and shares.min() == pytest.approx(chosen(dock).worst_500)
     assert f"n = {JUDGED}" in page.coverage.title.text() and "worst" in page.coverage.title.text()
@@ -264,10 +254,10 @@ def test_coverage_and_reliability_are_drawn_with_enough_scores(dock: Dock, qtbot
     qtbot.waitUntil(lambda: "0 of 30" in page.touched.missing.text())  # no candles are stored with this run
 
 
-def bands_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group: str = OVERALL) -> BandsPage:
+def touched_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group: str = OVERALL) -> BandsPage:
     judged = assess(every(filled(made_up(900))), origins(900), Request(8, group))
     page = BandsPage(theme)
-    shown_panel(qtbot, page, 360, 640)
+    shown_panel(qtbot, page, 360, 900)
     page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged, touched=touched))
     QApplication.processEvents()
     return page
@@ -276,15 +266,15 @@ def bands_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group:
 @pytest.mark.parametrize("mode", ["dark", "light"])
 def test_each_tenth_of_the_chances_has_its_point_and_its_number_of_cases(qtbot: QtBot, mode: Mode) -> None:
     found = assess_touches(touches(900), 8)
-    page = bands_page(qtbot, Theme(mode), found)
+    page = touched_page(qtbot, Theme(mode), found)
     keep_picture(page, f"accuracy-touched-{mode}")
-    said, came = page.touched.observed.getData()
+    said, came = page.bands.touched.observed.getData()
     assert said.tolist() == [tenth.chance for tenth in found.reliability]
     assert came.tolist() == [tenth.observed.value for tenth in found.reliability]
-    title = with_usual_spaces(page.touched.title.text())
+    title = with_usual_spaces(page.bands.touched.title.text())
     assert "within 8 candles, newest 900 forecasts" in title and "of all candles" not in title
     assert f"Brier score {found.brier:.4f}, of a Brownian path 0.2500" in title
-    (ticks,) = page.touched.plot.getAxis("top")._tickLevels
+    (ticks,) = page.bands.touched.plot.getAxis("top")._tickLevels
     assert [text for _place, text in ticks] == [str(tenth.cases) for tenth in found.reliability]
     assert cut_texts(page) == []
 
@@ -293,11 +283,11 @@ def test_a_tenth_with_few_cases_has_no_point(qtbot: QtBot, theme: Theme) -> None
     cases = touches(900)
     few = replace(cases, chance=np.where(cases.chance > 0.2, 0.21, cases.chance))
     few.chance[:33, 5] = 0.99
-    page = bands_page(qtbot, theme, assess_touches(few, 8), "volatile")
-    assert len(page.touched.observed.getData()[0]) == 3
-    (ticks,) = page.touched.plot.getAxis("top")._tickLevels
+    page = touched_page(qtbot, theme, assess_touches(few, 8), "volatile")
+    assert len(page.bands.touched.observed.getData()[0]) == 3
+    (ticks,) = page.bands.touched.plot.getAxis("top")._tickLevels
     assert [text for _place, text in ticks][3:] == ["0"] * 6 + ["33"] and ticks[2][1].endswith("K")
-    assert "900 forecasts of all candles" in with_usual_spaces(page.touched.title.text()), "not of the group"
+    assert "900 forecasts of all candles" in with_usual_spaces(page.bands.touched.title.text()), "not of the group"
 
 
 @pytest.mark.parametrize(
@@ -310,8 +300,8 @@ def test_a_tenth_with_few_cases_has_no_point(qtbot: QtBot, theme: Theme) -> None
     ids=["not yet", "few forecasts", "few cases"],
 )
 def test_without_chances_there_is_a_sentence(qtbot: QtBot, theme: Theme, found: TouchAccuracy | None, why: str) -> None:
-    page = bands_page(qtbot, theme, found)
-    assert why in with_usual_spaces(page.touched.missing.text()) and not page.touched.plot.isVisible()
+    page = touched_page(qtbot, theme, found)
+    assert why in with_usual_spaces(page.bands.touched.missing.text()) and not page.bands.touched.plot.isVisible()
 
 
 def test_the_chances_of_a_run_are_read_while_bands_is_open(
@@ -326,9 +316,9 @@ def test_the_chances_of_a_run_are_read_while_bands_is_open(
         expected = joined(list(read_touches(db, RunStore(db).get(written.run_id), 0)))
     own = Scored(tmp_path, written.run_id, replace(run.status, run_id=written.run_id))
     with watched(own, state, theme, qtbot, (400, 300)) as dock:
-        open_tab(qtbot, dock, "Skill")
+        open_tab(qtbot, dock, MODELS)
         assert state.accuracy is not None and state.accuracy.touched is None, "its tab is not open"
-        open_tab(qtbot, dock, "Bands")
+        open_tab(qtbot, dock, BANDS)
         qtbot.waitUntil(lambda: state.accuracy is not None and state.accuracy.touched is not None)
         assert state.accuracy.touched == assess_touches(expected[1], 1)
         choose(qtbot, dock.details.horizon, "3 candles ahead")
@@ -343,7 +333,7 @@ def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, 
         for name in PAGES:
             open_tab(qtbot, dock, name)
             QApplication.sendPostedEvents()
-            keep_picture(dock.panel, f"accuracy-{name.lower()}-{mode}")
+            keep_picture(dock.panel, f"accuracy-{name.split()[0].lower()}-{mode}")
             assert cut_texts(dock.panel) == []
             bars = dock.panel.findChildren(QScrollBar)
             assert not [bar for bar in bars if bar.isVisible() and bar.orientation() == Qt.Orientation.Horizontal]
@@ -356,7 +346,7 @@ def room_for_text(box: QComboBox) -> int:
     return box.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, options, place, box).width()
 
 
-def test_the_longest_texts_are_not_cut(theme: Theme, qtbot: QtBot) -> None:
+def test_the_longest_texts_are_not_cut(state: RunState, theme: Theme, qtbot: QtBot) -> None:
     """More than one candle ahead, few candles after gaps, and unproven intervals beside 0."""
     those = JudgedScores(filled(made_up(900)), np.arange(900) % 23 == 0)
     request = Request(8, AFTER_GAP)
@@ -369,41 +359,34 @@ def test_the_longest_texts_are_not_cut(theme: Theme, qtbot: QtBot) -> None:
         horizons=tuple(skill_at(those, horizon) for horizon in range(1, 9)),
         chosen=assess(those, origins(900), request),
     )
-    details = AccuracyDetails(theme)
+    details = AccuracyDetails(state, theme)
     qtbot.addWidget(details)
     details.resize(368, 640)
-    details.open_page("Skill")
+    details.open_page(BANDS)
     details.show()
-    details.show_found(found, None, None)
+    details.show_found(found, None)
     for box, wanted in ((details.horizon, request.horizon), (details.group, request.group)):
         box.setCurrentIndex(box.findData(wanted))
         QApplication.sendPostedEvents()
         assert room_for_text(box) >= box.fontMetrics().horizontalAdvance(box.currentText())
-    assert details.request == request and details.group.currentText() == "After a gap"
-    skill = details.page("Skill")
-    assert isinstance(skill, SkillPage)
-    assert "no proof" in skill.cells["Against “no change”"][0][2].text()
+    assert details.request == replace(request, wants_touches=True) and details.group.currentText() == "After a gap"
     assert cut_texts(details) == []
 
 
 def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, theme: Theme, qtbot: QtBot) -> None:
     with watched(scored(tmp_path, 12), state, theme, qtbot, (400, 300)) as dock:
-        open_tab(qtbot, dock, "Skill")
-        skill, bands, errors = (dock.page(name) for name in ("Skill", "Bands", "Errors"))
-        assert isinstance(skill, SkillPage) and isinstance(bands, BandsPage) and isinstance(errors, ErrorsPage)
-        assert [line.text() for line in skill.cells["Against “no change”"][0]] == ["–", "–", "not yet"]
-        assert "11 of 30 candles needed" in with_usual_spaces(skill.cells["Against “no change”"][0][0].toolTip())
-        open_tab(qtbot, dock, "Bands")
-        assert not bands.coverage.plot.isVisible() and "11 of 500" in bands.coverage.missing.text()
-        assert "11 of 30" in bands.reliability.missing.text()
-        open_tab(qtbot, dock, "Errors")
-        assert "11 of 100" in errors.errors.missing.text()
-        open_tab(qtbot, dock, "Experts")
-        assert any("11 of 30 candles" in text for text in shown_texts(dock))
+        open_tab(qtbot, dock, BANDS)
+        page = dock.details.bands
+        assert figures(page)["50 % band"] == ("–", "from n = 30", "11")
+        assert not page.bands.coverage.plot.isVisible() and "11 of 500" in page.bands.coverage.missing.text()
+        assert "11 of 30" in page.bands.reliability.missing.text() and "11 of 100" in page.errors.errors.missing.text()
+        open_tab(qtbot, dock, MODELS)
+        choose(qtbot, dock.details.horizon, "2 candles ahead")
+        qtbot.waitUntil(lambda: any("10 of 30 candles" in text for text in shown_texts(dock)))
 
 
 def test_regimes_can_be_selected_only_if_the_scores_have_them(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Skill")
+    open_tab(qtbot, dock, MODELS)
     found = dock.state.accuracy
     assert found is not None
     asked: list[Request] = []
@@ -419,7 +402,7 @@ def test_regimes_can_be_selected_only_if_the_scores_have_them(dock: Dock, qtbot:
 
 
 def test_a_run_without_scores_has_no_tabs_and_an_empty_message(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Experts")
+    open_tab(qtbot, dock, BANDS)
     scenario.watch(dock.state, "another run")
     qtbot.waitUntil(lambda: not dock.panel.tabs.isVisible())
     assert not dock.details.isVisible() and dock.state.accuracy is None
@@ -428,19 +411,19 @@ def test_a_run_without_scores_has_no_tabs_and_an_empty_message(dock: Dock, qtbot
 
 
 def test_a_selected_regime_is_evaluated_separately_on_all_pages(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Ahead")
+    open_tab(qtbot, dock, BANDS)
     qtbot.waitUntil(dock.details.group.isVisible)
     choose(qtbot, dock.details.group, "Calm")
     qtbot.waitUntil(lambda: chosen(dock).request.group == "calm")
     qtbot.waitUntil(lambda: not dock.panel.is_stale)
-    page = dock.page("Ahead")
-    assert isinstance(page, HorizonsPage)
     n = chosen(dock).n
-    assert 0 < n < JUDGED and page.model.index(0, 3).data() == str(n) and f"n = {n}" in shown_texts(dock)
+    assert 0 < n < JUDGED and figures(dock.details.bands)["90 % band"][2] == str(n) and f"n = {n}" in shown_texts(dock)
+    open_tab(qtbot, dock, MODELS)
+    assert {row.row.n for row in dock.details.models.model.rows} == {n}
 
 
 def test_lost_details_say_why(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Skill")
+    open_tab(qtbot, dock, BANDS)
     dock.panel.wanted.disconnect(dock.watch.want)
     dock.state.set_accuracy_trouble("The database is locked by another program. Close that program, then try again.")
     qtbot.waitUntil(lambda: any("locked by another program" in text for text in shown_texts(dock)))
@@ -509,12 +492,14 @@ def a_score(state: RunState) -> ForecastScored:
 
 
 @pytest.mark.parametrize(("left_out", "said"), [(0, ""), (1_000, "1,000")])
-def test_the_panel_says_that_some_candles_are_left_out(qtbot: QtBot, theme: Theme, left_out: int, said: str) -> None:
+def test_the_panel_says_that_some_candles_are_left_out(
+    qtbot: QtBot, state: RunState, theme: Theme, left_out: int, said: str
+) -> None:
     judged = assess(every(filled(made_up(900))), origins(900), Request())
-    details = AccuracyDetails(theme)
+    details = AccuracyDetails(state, theme)
     shown_panel(qtbot, details, 400, 640)
-    details.open_page("Skill")
-    details.show_found(RunAccuracy("made up", left_out, 900, True, (OVERALL,), (), judged), None, None)
+    details.open_page(BANDS)
+    details.show_found(RunAccuracy("made up", left_out, 900, True, (OVERALL,), (), judged), None)
     own = [label for label in details.findChildren(QLabel) if label.parent() is details and label.isVisible()]
     below = [label.text() for label in own if label.geometry().top() > details.horizon.geometry().bottom()]
     assert bool(below) is bool(said) and all(said in text for text in below)

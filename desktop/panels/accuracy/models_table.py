@@ -1,4 +1,4 @@
-"""The table of the leaderboard: its columns, a row's numbers as text, and a tick that draws the row's ghosts."""
+"""The table of models and baselines: its columns, a row's numbers as text, and a tick that draws the row's ghosts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionView
 from core.domain.events import Estimate
 from core.evaluation.leaderboard import LeaderboardRow
 from core.evaluation.report.figures import floored_percent
+from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE
+from core.storage.evidence_blocks import COMBINATION
 from desktop.panels.accuracy.words import expert_name, measured, points, value_of
 from desktop.ui.colour_choice import preview_colour
 from desktop.ui.formatting import MISSING, format_count, format_number, format_time
@@ -23,13 +25,14 @@ from desktop.ui.tables import LEFT, RIGHT, Index, NamedColumn, RowsModel, style_
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
+WITHOUT_MODEL = LOSS_ROWS[0]
 _CHECK = Qt.ItemDataRole.CheckStateRole
 
 
 class Column(NamedColumn):
     """The columns of the table, from the left."""
 
-    GHOSTS = "Ghosts", "Draws its ghosts beside the combination's. Click or Space: switch", lambda entry: "", RIGHT
+    GHOSTS = "Draw", "Draws its candles beside the ghosts. Click or Space: switch", lambda entry: "", RIGHT
     RANK = (
         "Rank",
         "One more than the number of rows that are proven better: equals share a rank",
@@ -38,20 +41,20 @@ class Column(NamedColumn):
     )
     NAME = (
         "Forecaster",
-        "A model or a baseline alone, or the combination of all, whose ghosts are on the chart",
+        "The ghosts on the chart, which combine all; the same without the model; each model and baseline alone",
         lambda entry: expert_name(entry.row.name),
         LEFT,
     )
     CLOSE = (
         "Close skill, %",
-        "How much smaller its loss of the next close is than that of “no change”, with the interval",
-        lambda entry: _measured(entry.row.close, 2, signed=True),
+        "How much smaller its loss of the close is than that of “no change”, with the interval",
+        lambda entry: _measured(entry.row.close, 1, signed=True),
         RIGHT,
     )
     RANGE = (
         "Range skill, %",
-        "The same for the range of the next candle, from low to high",
-        lambda entry: _measured(entry.row.range, 2, signed=True),
+        "The same for the range of the candle, from low to high",
+        lambda entry: _measured(entry.row.range, 1, signed=True),
         RIGHT,
     )
     BEHIND = (
@@ -61,15 +64,21 @@ class Column(NamedColumn):
         lambda entry: _behind(entry.row),
         LEFT,
     )
+    WEIGHT = (
+        "Weight, %",
+        "Its weight in the close of the ghosts that are on the chart now",
+        lambda entry: _weight(entry.weight),
+        RIGHT,
+    )
     BAND = (
         "90 % band, %",
-        "How often the next close was inside its 90 % band",
+        "How often the close was inside its 90 % band",
         lambda entry: _measured(entry.row.coverage_90, 1),
         RIGHT,
     )
     DIRECTION = (
         "Direction, %",
-        "How often the next close was on its side of the last one, without flat candles. Coin flip: 50 %",
+        "How often the close was on its side of the last one, without flat candles. Coin flip: 50 %",
         lambda entry: _measured(entry.row.direction, 1),
         RIGHT,
     )
@@ -87,7 +96,12 @@ class Column(NamedColumn):
         lambda entry: format_number(None if entry.row.answered is None else floored_percent(entry.row.answered), 1),
         RIGHT,
     )
-    N = "n", "Scored candles, in full blocks of 50", lambda entry: format_count(entry.row.n), RIGHT
+    N = (
+        "n",
+        "Scored candles; of a forecaster alone in blocks of 50",
+        lambda entry: format_count(entry.row.n),
+        RIGHT,
+    )
     SINCE = "Since", "The first of these candles", lambda entry: format_time(entry.row.since_ms), RIGHT
 
     @property
@@ -98,11 +112,12 @@ class Column(NamedColumn):
 
 BY_IMPORTANCE = (
     Column.NAME,
-    Column.RANK,
     Column.CLOSE,
     Column.GHOSTS,
+    Column.RANK,
     Column.BEHIND,
     Column.RANGE,
+    Column.WEIGHT,
     Column.BAND,
     Column.DIRECTION,
     Column.N,
@@ -111,6 +126,25 @@ BY_IMPORTANCE = (
     Column.SINCE,
 )
 """Without room for all columns, the last ones are hidden; a row's tooltip has all of them."""
+_GLOSSARY = {
+    Column.NAME: "ghost",
+    Column.RANK: "rank",
+    Column.CLOSE: "skill",
+    Column.RANGE: "skill",
+    Column.BEHIND: "rank",
+    Column.WEIGHT: "weight",
+    Column.BAND: "coverage",
+    Column.DIRECTION: "direction",
+    Column.N: "live-caught-up-replayed-simulated",
+}
+"""Entries of docs/glossary.md that a click on a title opens."""
+_OF_ROWS = {
+    COMBINATION: "ghost",
+    WITHOUT_MODEL: "without-the-model",
+    EXPERTS[MODEL]: "model",
+    EXPERTS[REFERENCE]: "no-change",
+}
+"""Entries that a double click on a row opens; those of other experts are baselines or challengers."""
 _ESTIMATES = {
     Column.CLOSE: attrgetter("row.close"),
     Column.RANGE: attrgetter("row.range"),
@@ -123,14 +157,15 @@ _ESTIMATES = {
 def in_sentences(entry: Entry) -> str:
     """All cells, each with its title."""
     shown = (column for column in Column if column not in (Column.GHOSTS, Column.NAME))
-    return "\n".join([Column.NAME.text(entry), *(f"{column.title}: {column.text(entry)}" for column in shown)])
+    cells = (f"{column.title}: {text}" for column in shown if (text := column.text(entry)) != MISSING)
+    return "\n".join((Column.NAME.text(entry), *cells, translate("Panels", "Double click: what it is")))
 
 
 def _measured(estimate: Estimate | None, decimals: int, *, signed: bool = False) -> str:
     """The value alone before there is an interval."""
-    if estimate is None or estimate.value is None:
+    if estimate is None:
         return MISSING
-    if value_of(estimate) is None:
+    if estimate.value is not None and value_of(estimate) is None:
         return points(estimate.value, decimals, signed=signed)
     return measured(estimate, decimals, signed=signed)
 
@@ -145,9 +180,15 @@ def _behind(row: LeaderboardRow) -> str:
     return measured(row.behind_leader, 2, signed=False)
 
 
+def _weight(share: float | None) -> str:
+    if not share:
+        return MISSING
+    return "<1" if share < 0.01 else points(share, 0, signed=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row and its tick."""
+    """A row, its tick, and its share of the ghosts."""
 
     row: LeaderboardRow
     is_ticked: bool
@@ -155,9 +196,10 @@ class Entry:
     """The number of its colour on the chart; None: not drawn by a tick."""
     why_not: str
     """Why the tick cannot be changed; empty if it can."""
+    weight: float | None = None
 
 
-class LeaderboardModel(RowsModel[Entry]):
+class ModelsModel(RowsModel[Entry]):
     """`tick_changed` carries a row's name, and whether its ghosts are wanted."""
 
     tick_changed = Signal(str, bool)
@@ -224,20 +266,26 @@ class _TickCell(QStyledItemDelegate):
         return False
 
 
-class LeaderboardTable(QTableView):
-    """Columns are as wide as their numbers; the least important ones are hidden without room. Space ticks a row."""
+class ModelsTable(QTableView):
+    """Columns are as wide as their numbers; the least important ones are hidden without room. Space ticks a row. A
+    click on a title, or a double click on a row, asks for its entry in the glossary."""
 
-    def __init__(self, model: LeaderboardModel) -> None:
+    entry_requested = Signal(str)
+
+    def __init__(self, model: ModelsModel) -> None:
         super().__init__()
         self.setModel(model)
         self._model = model
-        style_table(self, translate("Panels", "Leaderboard"), several=False)
+        style_table(self, translate("Panels", "Models and baselines"), several=False)
         space_rows(self, 5)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.horizontalHeader().setMinimumSectionSize(1)
         self.setItemDelegateForColumn(Column.GHOSTS, _TickCell(self))
         self.clicked.connect(self._on_clicked)
+        self.doubleClicked.connect(self._on_double_clicked)
+        self.horizontalHeader().setSectionsClickable(True)
+        self.horizontalHeader().sectionClicked.connect(self._on_title)
         follow_interface_size(self, self.fit_columns)
         model.layoutChanged.connect(self.fit_columns)
         model.dataChanged.connect(self.fit_columns)
@@ -257,6 +305,15 @@ class LeaderboardTable(QTableView):
         if index.column() == Column.GHOSTS:
             self._switch(index)
 
+    def _on_title(self, column: int) -> None:
+        if column in _GLOSSARY:
+            self.entry_requested.emit(_GLOSSARY[Column(column)])
+
+    def _on_double_clicked(self, index: Index) -> None:
+        name = self._model.rows[index.row()].row.name
+        if index.column() != Column.GHOSTS:
+            self.entry_requested.emit(_OF_ROWS.get(name, "baseline" if name in EXPERTS else "challenger"))
+
     def _switch(self, index: Index) -> None:
         tick = self.model().index(index.row(), Column.GHOSTS)
         is_on = tick.data(Qt.ItemDataRole.CheckStateRole) is Qt.CheckState.Checked
@@ -264,12 +321,11 @@ class LeaderboardTable(QTableView):
         self.model().setData(tick, wanted, Qt.ItemDataRole.CheckStateRole)
 
     def fit_columns(self) -> None:
-        """Show as many columns as there is room for; the column of answers only if a row has them."""
+        """Show as many columns as there is room for, and none without content."""
         room = self.viewport().width()
         shown: dict[Column, int] = {}
-        has_answers = any(entry.row.answered is not None for entry in self._model.rows)
         for column in BY_IMPORTANCE:
-            if column is Column.ANSWERED and not has_answers:
+            if column is not Column.GHOSTS and all(column.text(entry) == MISSING for entry in self._model.rows):
                 continue
             width = max(self.sizeHintForColumn(column), self.horizontalHeader().sectionSizeHint(column))
             if shown and width > room:
