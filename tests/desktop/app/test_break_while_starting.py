@@ -29,6 +29,7 @@ def empty_words(application: Application) -> list[str]:
 async def take_a_break(application: Application) -> None:
     """While the trainer is being started; then resume by a click."""
     window, state = application.window, application.state
+    window.resize(1280, 720)
     window.arrange(TRAIN)
     await until(lambda: state.is_starting, "the start")
     window.shell.actions[ActionId.FREE_DEVICE].trigger()

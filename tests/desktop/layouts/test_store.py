@@ -38,11 +38,12 @@ def test_a_layout_with_a_dock_that_no_longer_exists_is_restored(make_bench: Make
     former.setObjectName("dock_leaderboard")
     first.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, former)
     first.tabifyDockWidget(first.docks[ActionId.SHOW_CHECKPOINTS], former)
-    first.docks[ActionId.SHOW_LOSS].close()
+    first.show_dock(ActionId.SHOW_CHECKPOINTS)
+    first.docks[ActionId.SHOW_MARKETS].close()
     first.close()
     again = LayoutStore(tmp_path / "layout.json")
     second = make_bench(layout_store=again).window
-    assert again.notice is None and second.docks[ActionId.SHOW_LOSS].isHidden()
+    assert again.notice is None and second.docks[ActionId.SHOW_MARKETS].isHidden()
     assert not second.docks[ActionId.SHOW_ACCURACY].isHidden()
     assert not second.docks[ActionId.SHOW_CHECKPOINTS].isHidden()
 
