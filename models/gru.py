@@ -22,7 +22,7 @@ class CandleGRU(nn.Module):
         self.head = QuantileHead(shape.width, shape)
 
     def forward(self, features: Tensor, is_real: Tensor) -> Tensor:
-        """features [B, T, F + others], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
+        """features [B, T, inputs], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
         batch, length, _ = features.shape
         real = is_real.sum(dim=1, keepdim=True)
         places = (torch.arange(length, device=features.device) - real) % length  # the real candles first

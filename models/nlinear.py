@@ -26,7 +26,7 @@ class NLinear(nn.Module):
         self.head = QuantileHead((_VIEWS + 1) * shape.inputs, shape)
 
     def forward(self, features: Tensor, is_real: Tensor) -> Tensor:
-        """features [B, T, F + others], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
+        """features [B, T, inputs], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
         newest = features[:, -1]
         before = (features - newest[:, None]).masked_fill(~is_real[..., None], 0.0)
         views: Tensor = self.in_time(before.transpose(1, 2)).flatten(1)

@@ -20,10 +20,12 @@ class ModelShape:
     activation: str = "gelu"
     others: int = 0
     """Further features, after the others: of the markets that are learned together with this one."""
+    inside: int = 0
+    """Further features, last: of what was inside the candle."""
     recompute: bool = False
     """Recompute the activations of the blocks in the backward pass instead of storing them (gradient checkpointing)."""
 
     @property
     def inputs(self) -> int:
         """All features of a candle."""
-        return self.features + self.others
+        return self.features + self.others + self.inside

@@ -47,7 +47,7 @@ class CandleTCN(nn.Module):
         self.head = QuantileHead(shape.width, shape)
 
     def forward(self, features: Tensor, is_real: Tensor) -> Tensor:
-        """features [B, T, F + others], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
+        """features [B, T, inputs], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
         states, real = self.embed(features), is_real[..., None].to(features.dtype)
         for block in self.blocks:
             states = block(states, real)

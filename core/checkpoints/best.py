@@ -14,16 +14,27 @@ def is_wrecked(info: CheckpointInfo) -> bool:
     return not info.is_known_good or info.health == Disease.DIVERGED
 
 
-def is_worse_than_none(info: CheckpointInfo) -> bool:
-    """Whether the model loses to "no change", or adds nothing to the simple rules. Such a checkpoint is never the best.
-    Unknown values count for neither."""
-    return any(measured is not None and measured < 0.0 for measured in (info.skill, info.model_gain))
+def proven_gain(info: CheckpointInfo) -> float | None:
+    """What its model adds, if the interval excludes zero, on either side; else None."""
+    if info.gain_low is None or info.gain_high is None:
+        return None
+    return info.model_gain if info.gain_low > 0.0 or info.gain_high < 0.0 else None
+
+
+def is_proven_to_add(info: CheckpointInfo) -> bool:
+    return info.gain_low is not None and info.gain_low > 0.0
 
 
 def best_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
-    """The sound checkpoint with the highest finite skill, without those worse than no model; the newest of equals; None
-    if there is none."""
-    return next((info for info in by_skill(newest_first) if not is_worse_than_none(info)), None)
+    """Of the sound checkpoints that are proven to add, the one with the highest score; while there is none, of all that
+    are not proven to take away. The newest of equals; None without any.
+
+    What a checkpoint adds is measured over all candles of its line of weights, so it hardly falls in a model that has
+    just got worse; its score does.
+    """
+    ranked = by_skill(newest_first)
+    unproven = (info for info in ranked if proven_gain(info) is None)
+    return next(filter(is_proven_to_add, ranked), None) or next(unproven, None)
 
 
 def lowest_loss_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 
-from core.checkpoints.best import is_wrecked
+from core.checkpoints.best import is_wrecked, proven_gain
 from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval
 from core.domain.dates import local_text
@@ -47,11 +47,10 @@ COLUMNS = (
     Column("saved", TEXT, lambda row: _time(row.info.created_at_ms)),
     Column("reason", TEXT, lambda row: row.info.reason),
     Column("score", NUMBER, lambda row: _percent(row.info.skill)),
-    Column("score_low", NUMBER, lambda row: _percent(row.info.skill_low)),
-    Column("score_high", NUMBER, lambda row: _percent(row.info.skill_high)),
     Column("scored", NUMBER, lambda row: row.info.scored),
-    Column("model_adds", NUMBER, lambda row: _percent(row.info.model_gain)),
-    Column("ghost_skill", NUMBER, lambda row: _percent(row.info.shown_skill)),
+    Column("adds", NUMBER, lambda row: _percent(proven_gain(row.info))),
+    Column("adds_low", NUMBER, lambda row: _percent(row.info.gain_low)),
+    Column("adds_high", NUMBER, lambda row: _percent(row.info.gain_high)),
     Column("evaluated", NUMBER, _evaluated("close_skill")),
     Column("evaluated_low", NUMBER, _evaluated("close_low")),
     Column("evaluated_high", NUMBER, _evaluated("close_high")),
@@ -85,7 +84,7 @@ NAMES = (*(column.name for column in COLUMNS), AGE)
 FLAGS = frozenset(column.name for column in COLUMNS if column.type == FLAG)
 QUALITY = frozenset(
     {
-        *("score", "score_low", "score_high", "ghost_skill", "model_adds", "loss", "coverage", "direction"),
+        *("score", "adds", "adds_low", "adds_high", "loss", "coverage", "direction"),
         *("evaluated", "evaluated_low", "evaluated_high"),
     }
 )
@@ -123,6 +122,7 @@ _STORED = (
     Column("interval_ms", FLAG, lambda row: row.interval_ms),
     Column("verified_at", FLAG, lambda row: None if row.info.fault else row.info.verified_at_ms),
     Column("searched", "TEXT", _searched),
+    Column("tagged", "TEXT", lambda row: "".join(f" {tag} " for tag in row.info.tags).casefold()),
 )
 TABLE = f"""
 CREATE TABLE checkpoints ({", ".join(f"{column.name} {column.type}" for column in _STORED)}) WITHOUT ROWID;

@@ -19,7 +19,7 @@ class SettingRow:
         return len({value for value in self.values if value is not None}) > 1
 
 
-_BETTER = {"skill": 1.0, "model_gain": 1.0, "loss": -1.0, "direction": 1.0}
+_BETTER = {"adds": 1.0, "loss": -1.0, "direction": 1.0}
 _RIGHT_COVERAGE = 0.9
 
 

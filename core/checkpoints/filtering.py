@@ -27,8 +27,14 @@ _FUNCTIONS = frozenset(
 _QUOTED = r"'[^']*'|\"[^\"]*\""
 _CONDITION = re.compile(r"[<>=!()]|\b(and|or|not|like|glob|between|isnull|notnull|is\s+(not\s+)?null)\b", re.IGNORECASE)
 _AS_SHOWN = re.compile(rf"({_QUOTED})|(\b\d{{4}}-\d\d-\d\d(?: \d\d:\d\d)?\b)|(−)|(?<=\d)\s*%")
+_TAG = re.compile(rf"({_QUOTED})|(?<![^\s(])tags?:([^\s()]+)", re.IGNORECASE)
+_LIST = r"\b(?!(?:and|or|not)\b)[a-z_]+\s*\([^()]*\)"
+_COMMA = re.compile(rf"({_QUOTED}|{_LIST})|(?<![\w.,])(\d+(?:,\d+)+)(?![\w.])", re.IGNORECASE)
+"""A number with commas, outside of texts and lists."""
+_MAY_BE_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 _NO_COLUMN = re.compile(r"no such column: (.+)")
 _NEAR = re.compile(r"near \"(.+?)\"|unrecognized token: \"(.+)\"")
+_IS_TAGGED = "instr(coalesce(tagged, ''), :{}) > 0"
 _INCOMPLETE = "The filter is not complete: a value or a parenthesis is missing."
 _SELECT = f"""
 SELECT id FROM (SELECT *, max(:now_ms - saved_ms, 0) / 86400000.0 AS {AGE} FROM checkpoints) AS checkpoints WHERE (
@@ -51,8 +57,11 @@ class Filter:
         return re.search(rf"\b{column}\b", self.condition, re.IGNORECASE) is not None
 
 
-def parse(text: str) -> Filter | None:
-    """The filter that was typed; None for an empty text. Raises FilterError, also for one that SQLite refuses."""
+def parse(text: str, *, has_decimal_comma: bool = False) -> Filter | None:
+    """The filter that was typed; None for an empty text. Raises FilterError, also for one that SQLite refuses.
+
+    has_decimal_comma: whether the user's language writes 0,5 for a half.
+    """
     typed = text.encode(errors="ignore").decode().strip()
     if not typed:
         return None
@@ -62,16 +71,53 @@ def parse(text: str) -> Filter | None:
     is_condition = typed.casefold() in FLAGS or _CONDITION.search(unquoted)
     if is_condition and re.search("['\"]", unquoted):
         raise FilterError("A text in the filter has no closing quotation mark.")
-    if is_condition:
-        found = Filter(_AS_SHOWN.sub(_as_shown, typed), {})
-    else:  # each word must occur in some text of a checkpoint; “in use” is one
-        words = re.findall(r"in use|\S+", typed.casefold())
-        condition = " AND ".join(f"instr(searched, :word{number}) > 0" for number in range(len(words)))
-        found = Filter(condition, {f"word{number}": word for number, word in enumerate(words)})
+    found = _condition(typed, has_decimal_comma) if is_condition else _search(typed.casefold())
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(TABLE)
         matching(db, found, 0)
     return found
+
+
+def _search(typed: str) -> Filter:
+    """Each word must occur in some text of a checkpoint; “in use” is one."""
+    words = re.findall(r"in use|\S+", typed)
+    parameters = {f"word{number}": _tag(word) or word for number, word in enumerate(words)}
+    conditions = (_IS_TAGGED if _tag(word) else "instr(searched, :{}) > 0" for word in words)
+    condition = " AND ".join(each.format(name) for each, name in zip(conditions, parameters, strict=True))
+    return Filter(condition, parameters)
+
+
+def _condition(typed: str, has_decimal_comma: bool) -> Filter:
+    parameters: dict[str, str] = {}
+
+    def tagged(found: re.Match[str]) -> str:
+        quoted, tag = found.groups()
+        if quoted:
+            return str(quoted)
+        name = f"tag{len(parameters)}"
+        parameters[name] = f" {tag} ".casefold()
+        return _IS_TAGGED.format(name)
+
+    def number(found: re.Match[str]) -> str:
+        kept, digits = found.groups()
+        return str(kept) if kept else _with_point(digits, has_decimal_comma)
+
+    return Filter(_AS_SHOWN.sub(_as_shown, _TAG.sub(tagged, _COMMA.sub(number, typed))), parameters)
+
+
+def _tag(word: str) -> str | None:
+    found = _TAG.fullmatch(word)
+    return f" {found.group(2)} " if found and found.group(2) else None
+
+
+def _with_point(digits: str, has_decimal_comma: bool) -> str:
+    """0,5 as 0.5 where the language writes it so. Raises FilterError for what could be another number."""
+    point, whole = digits.replace(",", ".", 1), digits.replace(",", "")
+    if _MAY_BE_THOUSANDS.fullmatch(digits):
+        raise FilterError(f"“{digits}” may be {whole} or {point}: write one of them.")
+    if not has_decimal_comma or digits.count(",") > 1:
+        raise FilterError(f"“{digits}” is not a number here: it is written without a comma, as 0.5 or 12000.")
+    return point
 
 
 def _as_shown(found: re.Match[str]) -> str:
@@ -119,8 +165,6 @@ def _sentence(message: str) -> str:
         )
     if "incomplete" in message:
         return _INCOMPLETE
-    if "row value" in message:
-        return "A number has no commas in a filter: step > 12000."
     if "interrupted" in message:
         return "The filter takes too long; make it simpler."
     if "authoriz" in message or "prohibited" in message or "no such table" in message:

@@ -73,6 +73,9 @@ class Card(BaseModel):
     tags: Annotated[list[Annotated[str, Field(pattern=r"^[^\s,]{1,60}$")]], Field(max_length=50)]
     shown_skill: _Number = None
     model_gain: _Number = None
+    gain_low: _Number = None
+    gain_high: _Number = None
+    gain_candles: _Count = 0
     other_markets: Annotated[list[OtherMarket], Field(max_length=_MOST_MARKETS)] = Field(default_factory=list)
     settings: dict[str, Any] | None
     sha256: _Sha256
@@ -177,7 +180,7 @@ def _readme(card: Card) -> str:
         ("Run", card.run_id),
         ("Steps", f"{card.step:,}"),
         ("Why it was saved", reason_text(card.reason)),
-        ("Score of the model", _score(card)),
+        ("What the model adds to the ghosts", _gain(card)),
         ("Training loss", "not measured" if card.loss is None else f"{card.loss:.4g}"),
         ("Weights", f"{WEIGHTS}, {card.size_bytes:,} bytes, sha256 {card.sha256}"),
         ("Tags", ", ".join(card.tags)),
@@ -191,14 +194,15 @@ def _readme(card: Card) -> str:
     return "\n".join(lines)
 
 
-def _score(card: Card) -> str:
-    """The score with its number of candles; without a score, the number that was too few."""
-    if card.skill is None:
-        return f"not measured, {card.scored:,} candles scored"
-    interval = ""
-    if card.skill_low is not None and card.skill_high is not None:
-        interval = f" (95 % interval {100 * card.skill_low:.4g} to {100 * card.skill_high:.4g})"
-    return f"{100 * card.skill:.4g} %{interval}, over {card.scored:,} candles"
+def _gain(card: Card) -> str:
+    """With its interval and its number of candles; without them, the number that was too few."""
+    over = f"over {card.gain_candles:,} candles"
+    if card.model_gain is None or card.gain_low is None or card.gain_high is None:
+        return f"not proven, {over}"
+    low, high = 100 * card.gain_low, 100 * card.gain_high
+    is_proven = low > 0.0 or high < 0.0
+    start = f"{100 * card.model_gain:.4g} %" if is_proven else "not proven"
+    return f"{start} (95 % interval {low:.4g} to {high:.4g}), {over}"
 
 
 def _cell(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 FILE_VENUE = "file"
 SIMULATED_VENUE = "simulated"
@@ -12,6 +12,24 @@ DAY_MS = 86_400_000
 _UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": DAY_MS, "w": 604_800_000}
 _INTERVAL_PATTERN = re.compile(r"(\d+)([smhdw])")
 _MARKET_PATTERN = re.compile(r"(.+) (\d+[smhdw]) \((.+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What the finer candles within a candle say of it; how it is made: `core.market.inside`."""
+
+    count: int
+    """The finer candles that there were."""
+    variance: float
+    """The sum of their squared log ranges."""
+    up: float
+    down: float
+    """The parts of the variance that are of rising and of falling ones."""
+    last_fifth: float
+    """The part of the variance that is of the last fifth of the time."""
+    high_at: float
+    low_at: float
+    """When the highest and the lowest one opened, as a share of the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +42,8 @@ class Candle:
     low: float
     close: float
     volume: float
+    inside: Inside | None = field(default=None, compare=False, repr=False, kw_only=True)
+    """None where no finer candles of the same market were known when it closed."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

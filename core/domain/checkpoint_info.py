@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+NAMES_IN_EXPORTS = {name: name.replace("skill", "rank_score") for name in ("skill", "skill_low", "skill_high")}
+"""It only ranks the checkpoints, and would be taken for a skill of the ghosts."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckpointInfo:
@@ -17,7 +20,8 @@ class CheckpointInfo:
     reason: str
     """periodic, best, pause, restore, change (saved before a change of settings), manual or exit"""
     skill: float | None
-    """Skill of the model alone against the reference, close and range in equal parts; see `online.checkpoint_score`."""
+    """Skill of the model alone against the reference, close and range in equal parts; see `online.checkpoint_score`. It
+    ranks checkpoints, and is no skill of the ghosts."""
     skill_low: float | None
     skill_high: float | None
     scored: int
@@ -44,7 +48,13 @@ class CheckpointInfo:
     shown_skill: float | None = None
     """Skill of the shown combination of model and baselines; None: not stored."""
     model_gain: float | None = None
-    """The model's contribution to it; None: not stored."""
+    """What the model added to the ghosts over the own candles of its line of weights, until it was saved, close and
+    range in equal parts; None: not stored, or too few."""
+    gain_low: float | None = None
+    gain_high: float | None = None
+    """Its interval, which holds at every look; None: too few candles."""
+    gain_candles: int = 0
+    """Of several markets, those of the one with the most."""
     is_best: bool = False
     is_pinned: bool = False
     is_in_use: bool = False

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from core.checkpoints.best import proven_gain
 from core.domain.events import (
     ForecastMode,
     LossSummary,
@@ -51,7 +52,7 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
         "checkpoints": {
             "saved": counts.checkpoints_saved,
             "kept": counts.checkpoints_kept,
-            "best": best and {"id": best.checkpoint_id, "step": best.step, "skill": best.skill},
+            "best": best and {"id": best.checkpoint_id, "step": best.step, "adds": proven_gain(best)},
         },
         "incidents": stored_incidents(reader),
         "forecasts_sha256": reader.forecasts_sha256(),

@@ -3,8 +3,9 @@
 - repeat last: the return, log range and log volume of the newest candle repeat; reverse last: its return with the
   opposite sign. On the close both shift the reference's quantiles.
 - EWMA: the next log range is the average one (span 10). HAR: a regression of the log range on averages over 1, 5, 20
-  and 200 candles (Corsi, 2009), the time of day, volume and the newest fall. The range expected by either also sets the
-  width of the quantiles of the close, and HAR's that of body and wicks.
+  and 200 candles (Corsi, 2009), the time of day, volume and the newest fall; in a run that knows what is inside its
+  candles also on the variance there, over as many candles, and in the candle's last fifth. The range expected by either
+  also sets the width of the quantiles of the close, and HAR's that of body and wicks.
 - 12-lag regression: discounted least squares on the newest 12 returns, log ranges or log volumes, shrunk to zero; of a
   market that is learned with others the returns also on the newest ones of up to 16 others.
 - seasonal: the usual volume at the target's time of day.
@@ -25,6 +26,7 @@ from core.forecast.arrays import Arrays, ArrayState, Places, named, part_of
 from core.forecast.averages import TimeOfDayMeans
 from core.forecast.baseline_inputs import (
     HAR_READ,
+    INSIDE_READ,
     LAGS_READ,
     LARGEST_RETURN,
     RANGE,
@@ -90,14 +92,14 @@ class BaselineExperts:
         self._leaders = Leaders(markets) if panel.has_others else None
         of_others = [_PENALTY_OF_OTHERS] * MOST_LEADERS if panel.has_others else []
         penalty = np.array([_PENALTY_OF_RETURNS] * LAGS_READ + of_others)
-        size = horizons, markets
-        self._regressions = DiscountedRegressions(REGRESSIONS, HAR_READ, *size, keep=_KEEP, penalty=_PENALTY)
+        size, read = (horizons, markets), HAR_READ + (INSIDE_READ if panel.reads_inside else 0)
+        self._regressions = DiscountedRegressions(REGRESSIONS, read, *size, keep=_KEEP, penalty=_PENALTY)
         self._of_returns = DiscountedRegressions(1, penalty.size, *size, keep=_KEEP_RETURNS, penalty=penalty)
         self._seasons = TimeOfDayMeans(panel.interval, markets)
         self._garch = GarchGrid(markets)
         self._switching = RegimeSwitching(REFERENCE_WINDOW, horizons, markets)
         self._residuals = ResidualQuantiles(_IS_SYMMETRIC, horizons, REFERENCE_WINDOW, markets)
-        self._read = np.zeros((markets, horizons, REGRESSIONS, HAR_READ))
+        self._read = np.zeros((markets, horizons, REGRESSIONS, read))
         self._returns_read = np.zeros((markets, horizons, 1, penalty.size))
         """The features of each regression at the newest origins, newest first: [market, origin, R, K]."""
         self._centre = np.zeros((markets, horizons, pairs, horizons))
@@ -227,6 +229,8 @@ class BaselineExperts:
             "regressions": self._regressions,
             "returns": self._of_returns,
         }
+        if self._inputs.of_insides is not None:
+            parts["insides"] = self._inputs.of_insides
         return parts if self._leaders is None else parts | {"leaders": self._leaders}
 
     def state(self, market: int) -> Arrays:

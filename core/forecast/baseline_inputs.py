@@ -17,11 +17,16 @@ from core.forecast.panel import Panel
 LAGS_READ = 12
 HAR_READ = LAGS_READ + 1
 """As many as the other regressions read with their constant, so that all are solved at once."""
+INSIDE_READ = 5
+"""What the regressions of range and width read besides, where insides of candles are known: the variance inside the
+newest candle, its averages (as of the ranges, Corsi, 2009), and that of the candle's last fifth."""
 LARGEST_RETURN = 4.0
 
 _HAR_SPANS = (5, 20, 200)
 _EWMA_SPAN = 10
 _SPANS = (*_HAR_SPANS, _EWMA_SPAN)
+_SPAN_OF_GAPS = 200
+"""Over which the usual distance of the inside from the range is known: it replaces an inside that is missing."""
 _LOWEST_LOG_WIDTH = -1.5
 """A log range relative to volatility has this lower bound in a width: a single trade is not a calm market."""
 
@@ -36,7 +41,7 @@ class Inputs:
     """The experts' inputs at the newest candle of each market."""
 
     regressions: FloatArray
-    """The features of each regression: [n, REGRESSIONS, HAR_READ]."""
+    """The features of each regression: [n, REGRESSIONS, HAR_READ], or with INSIDE_READ more of them."""
     returns: FloatArray
     """The newest ones, the newest first: [n, LAGS_READ]; 0 across a hole and before the first candle."""
     newest_return: FloatArray
@@ -61,6 +66,9 @@ class BaselineInputs:
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
         self.averages = WeightedMoments((*_SPANS, *_SPANS, _HAR_SPANS[0]), panel.markets)
+        self.of_insides = (
+            WeightedMoments((*_HAR_SPANS, _SPAN_OF_GAPS, _SPAN_OF_GAPS), panel.markets) if panel.reads_inside else None
+        )
 
     def of_newest(self, places: Places) -> Inputs:
         """Update the averages with the newest candle of each of these markets, and read the inputs."""
@@ -82,8 +90,11 @@ class BaselineInputs:
             self._newest_deviations(places, "log_range", level),
             self._newest_deviations(places, "log_volume", volume_level),
         ]
+        read = np.stack(regressions, axis=1)
+        if self.of_insides is not None:
+            read = np.concatenate([read, self._of_newest_inside(self.of_insides, places, log_range)], axis=2)
         return Inputs(
-            regressions=np.stack(regressions, axis=1),
+            regressions=read,
             returns=returns,
             newest_return=np.nan_to_num(self._panel.newest_return(places)) / scale,
             log_range=log_range - level,
@@ -91,6 +102,23 @@ class BaselineInputs:
             mean_range=ranges[:, -1],
             mean_log_width=widths[:, -1],
         )
+
+    def _of_newest_inside(self, averages: WeightedMoments, places: Places, log_range: FloatArray) -> FloatArray:
+        """[n, REGRESSIONS, INSIDE_READ], 0 for the regressions that do not read the inside."""
+        names = ("inside", "inside_end", "range_level", "scale")
+        width, end, level, scale = (self._panel.newest_of(name, places) for name in names)
+        usual = np.nan_to_num(averages.means(places)[:, -2:])
+        is_known = np.isfinite(width)
+        width, end = (
+            np.where(is_known, found, log_range + gap) for found, gap in zip((width, end), usual.T, strict=True)
+        )
+        gaps = np.where(is_known, np.stack([width, end]) - log_range, np.nan)
+        averages.add(places, np.stack([width] * len(_HAR_SPANS) + [*gaps], axis=1))
+        means = averages.means(places)[:, : len(_HAR_SPANS)]
+        read = np.zeros((len(places), REGRESSIONS, INSIDE_READ))
+        for regression, unit in ((RANGE, level), (WIDTH, np.log(scale))):
+            read[:, regression] = np.column_stack([width, means, end]) - unit[:, None]
+        return read
 
     def _time_of_day(self, places: Places) -> list[FloatArray]:
         opened = self._panel.time[places, self._panel.newest(places)]

@@ -30,6 +30,8 @@ NUMBERS_PER_SPAN = 2
 FEATURES = 12 + len(COARSE_SPANS) * NUMBERS_PER_SPAN
 OTHERS = 4
 """Features of the markets that are learned with this one, see `core.forecast.other_markets`."""
+INSIDE = 4
+"""Features of what was inside the candle, see `core.domain.candle.Inside`; 0 where that is not known."""
 FEATURE_LIMIT = 6.0
 _SMALLEST_SCALE = 1e-6
 _RANGE_TO_DEVIATION = 1.0 / (2.0 * math.sqrt(math.log(2.0)))
@@ -44,6 +46,12 @@ _SPARE = 4
 _SPANS = (60, 240, 50, 50)
 """Of the moving averages in candles. 60 and 50 define the reference forecast (`core.forecast.reference_forecast`)."""
 _RETURN, _SLOW_RETURN, _RANGE, _VOLUME = range(len(_SPANS))
+
+INSIDE_COLUMNS = ("inside", "inside_end", "inside_tilt")
+"""The log of the height that the variance inside a candle, and that of its last fifth, would give a path of one piece;
+and the rising part of the variance less the falling one. NaN where no inside is known."""
+_LEAST_SHARE = 0.01
+"""Of the variance in the last fifth of a candle, so that the log of none is finite."""
 
 LEVEL_COLUMNS = ("scale", "range_level", "volume_level")
 """The columns on which the units of a forecast depend."""
@@ -71,10 +79,15 @@ class Panel:
         "wrong_direction",
     )
 
-    def __init__(self, interval: Interval, markets: int, capacity: int, horizons: int) -> None:
-        """With more than one market, the numbers of the others are features of each."""
+    def __init__(
+        self, interval: Interval, markets: int, capacity: int, horizons: int, *, reads_inside: bool = False
+    ) -> None:
+        """With more than one market, the numbers of the others are features of each. reads_inside: so is what is known
+        of the inside of candles."""
         self.interval, self.markets, self.horizons, self.capacity = interval, markets, horizons, capacity
-        self.has_others = markets > 1
+        self.has_others, self.reads_inside = markets > 1, reads_inside
+        self._inside_from = FEATURES + (OTHERS if self.has_others else 0)
+        """The first feature of the inside."""
         self._rows = capacity + -(-capacity // _SPARE)
         shape = markets, self._rows
         self.size = np.zeros(markets, dtype=np.int64)
@@ -83,7 +96,9 @@ class Panel:
         """Candles seen of each in all, also those no longer kept."""
         self.time = np.zeros(shape, dtype=np.int64)
         self._columns = {name: np.zeros(shape) for name in self.COLUMNS}
-        self._features = np.zeros((*shape, FEATURES + (OTHERS if self.has_others else 0)), dtype=np.float32)
+        if reads_inside:
+            self._columns |= {name: np.full(shape, np.nan) for name in INSIDE_COLUMNS}
+        self._features = np.zeros((*shape, self._inside_from + (INSIDE if reads_inside else 0)), dtype=np.float32)
         self._anchors = np.zeros((*shape, horizons, QUANTITIES, len(LEVELS)), dtype=np.float16)
         self._regimes = np.zeros((*shape, len(Regime)), dtype=np.float32)
         self._moments = WeightedMoments(_SPANS, markets)
@@ -101,7 +116,8 @@ class Panel:
         return self._columns[name][places, self.newest(places)]
 
     def features(self, places: Places, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Known at the candle's close, each within +-6: [..., feature], those of other markets last."""
+        """Known at the candle's close, each within +-6: [..., feature]; its own, then those of other markets, then
+        those of its inside."""
         return self._features[places, rows]
 
     def anchors(self, places: Places, rows: NDArray[np.int64]) -> FloatArray:
@@ -160,12 +176,16 @@ class Panel:
         values |= self._levels(places, volume)
         segment = np.where(has_past, self._columns["segment"][places, before], 0.0) + is_after_gap
         values |= {"segment": segment, "error_ratio": np.ones(len(opened)), "wrong_direction": np.zeros(len(opened))}
+        if self.reads_inside:
+            values |= _inside_values(candles)
         for name, column in self._columns.items():
             column[places, row] = values[name]
         self.time[places, row] = opened
         own = self._feature_rows(places, row, np.nan_to_num(log_return), range_before, is_after_gap)
         self._features[places, row, :FEATURES] = own
         self._features[places, row, FEATURES:] = 0.0
+        if self.reads_inside:
+            self._features[places, row, self._inside_from :] = _inside_features(values)
         self._anchors[places, row] = 0.0
         self._regimes[places, row] = 0.0
         self.size[places] += 1
@@ -186,7 +206,7 @@ class Panel:
 
     def keep_numbers_of_others(self, places: Places, numbers: FloatArray) -> None:
         """Store what is known of the other markets at the newest closes: [n, OTHERS]."""
-        self._features[places, self.newest(places), FEATURES:] = numbers
+        self._features[places, self.newest(places), FEATURES : FEATURES + OTHERS] = numbers
 
     def state(self, market: int) -> Arrays:
         """The complete state of a market as arrays, for a checkpoint."""
@@ -286,6 +306,27 @@ def shapes_of(candles: Sequence[Candle]) -> dict[str, FloatArray]:
         "log_range": np.log(np.maximum(np.log(high / low), SMALLEST_RANGE)),
         "volume": volume,
     }
+
+
+def _inside_values(candles: Sequence[Candle]) -> dict[str, FloatArray]:
+    """`INSIDE_COLUMNS` of these candles: [n] each."""
+    found = [candle.inside for candle in candles]
+    rows = [(of.variance, of.last_fifth, of.up - of.down) if of else (np.nan, np.nan, np.nan) for of in found]
+    variance, end, tilt = np.array(rows, dtype=np.float64).T
+    variance = np.maximum(variance, SMALLEST_RANGE**2)
+    return {
+        "inside": 0.5 * np.log(variance),
+        "inside_end": 0.5 * np.log(np.maximum(5.0 * end, _LEAST_SHARE * variance)),
+        "inside_tilt": tilt / variance,
+    }
+
+
+def _inside_features(values: Mapping[str, FloatArray]) -> FloatArray:
+    """[n, INSIDE]. values: the columns at these candles."""
+    width, end, tilt = (values[name] for name in INSIDE_COLUMNS)
+    is_known = np.isfinite(width)
+    numbers = (width - values["range_level"], end - width, tilt, is_known.astype(np.float64))
+    return np.nan_to_num(np.stack(numbers, axis=1)).clip(-FEATURE_LIMIT, FEATURE_LIMIT)
 
 
 def coarse_numbers(columns: Mapping[str, FloatArray], places: Places, rows: NDArray[np.int64]) -> list[FloatArray]:

@@ -15,16 +15,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.domain.challenger_sources import column_of
+from core.domain.checkpoint_info import NAMES_IN_EXPORTS
 from core.domain.events import QUANTILE_LEVELS
 from core.domain.quantities import QUANTITIES, Quantity
 from core.forecast.experts import ExpertList, unpack_losses
 from core.storage.candles import CandleStore
+from core.storage.checkpoints import CheckpointRows
 from core.storage.checksums import Row, SealedTable, intact_rows
 from core.storage.database import open_database, select
 from core.storage.folder import DataFolder
 from core.storage.packing import MODE_OF, flag, unpack_drawn
 from core.storage.record_tables import FORECASTS, FURTHER_SCORES, RUN, SCORES, STEPS
-from core.storage.rows import CHECKPOINT_COLUMNS, to_checkpoint_id
+from core.storage.rows import CHECKPOINT_COLUMNS, GAIN_COLUMNS, checkpoint_row, gain_row, to_checkpoint_id
 from core.storage.runs import Run, RunStore
 from core.storage.score_blocks import BlockReader, ScoreBlock
 
@@ -50,6 +52,7 @@ _SHOWN = {
 _BY_EXPERT = {"close": Quantity.CLOSE, "range": Quantity.RANGE}
 _CANDLE_COLUMNS = ("open", "high", "low", "close", "volume")
 _FIRST_MS = -(2**63)
+_CHECKPOINT_COLUMNS = [*CHECKPOINT_COLUMNS, *GAIN_COLUMNS]
 
 
 class RunData:
@@ -91,13 +94,9 @@ class RunData:
 
     def checkpoints(self) -> pd.DataFrame:
         """The kept checkpoints of the run's model, ascending by their time."""
-        sql = (
-            f"SELECT {', '.join(CHECKPOINT_COLUMNS)} FROM checkpoints "
-            "WHERE run_id = ? AND is_deleted = 0 ORDER BY sequence"
-        )
-        frame = pd.DataFrame(select(self._db, sql, (self.run.head_id,)), columns=list(CHECKPOINT_COLUMNS))
-        frame["is_known_good"] = frame["is_known_good"].astype(bool)
-        return frame
+        infos = CheckpointRows(self._db).list(self.run.head_id)[::-1]
+        frame = pd.DataFrame([checkpoint_row(info) + gain_row(info)[1:] for info in infos], columns=_CHECKPOINT_COLUMNS)
+        return frame.rename(columns=NAMES_IN_EXPORTS)
 
     def _undamaged_rows(self, table: SealedTable, run_id: str, order: str) -> list[tuple[object, ...]]:
         sql = f"SELECT {table.select()} FROM {table.name} WHERE run = {RUN} ORDER BY {order}"

@@ -19,6 +19,7 @@ from core.files.durable import write_durably
 from core.settings.devices import DEVICES, DeviceName
 from core.settings.group import CONFIG, OWN_DIALOG, SECRET, VenueId, all_field_infos, setting
 from core.settings.paper import PaperSettings
+from core.settings.record import BackupSettings, RecordSettings
 from core.settings.repair import validated
 from core.settings.window import (
     AppearanceSettings,
@@ -42,6 +43,9 @@ class MarketSettings:
     symbol: str = setting("BTC/USDT", "Symbol", "The market's symbol, as ccxt writes it.")
     interval: str = setting("1m", "Interval", "Candle length: 1m, 5m, 15m, 1h, 4h, 1d.")
     file: str | None = setting(None, "File", "The candle file to replay.")
+    joined_to: str | None = setting(None, "Joined to", "The length to which its candles are joined.", **OWN_DIALOG)
+    asks_finer: bool = setting(True, "Finer candles", "Also ask for the minutes inside candles of 5m to 1h.")
+    inside: str | None = setting(None, "Inside", "A file of finer candles of the same market.", **OWN_DIALOG)
     speed: float | None = setting(
         None,
         "Speed",
@@ -346,36 +350,6 @@ class CheckpointSettings:
     )
     undo_minutes: int = setting(
         10, "Undo deletions for (min)", "How long a manually deleted checkpoint can be restored.", ge=0, le=10_080
-    )
-
-
-@dataclass(frozen=True, kw_only=True, config=CONFIG)
-class BackupSettings:
-    """Verified copies of the database, with the checkpoints needed to continue from it."""
-
-    every_hours: int = setting(
-        6, "Hours between backups", "Hours between backups, if there are changes; 0: off.", ge=0, le=8760
-    )
-    keep: int = setting(3, "Backups to keep", "Newest backups to keep, besides the most complete one.", ge=1, le=100)
-
-
-@dataclass(frozen=True, kw_only=True, config=CONFIG)
-class RecordSettings:
-    """How much of a run's record is kept. Displayed forecasts and all scores are kept permanently."""
-
-    keep_detail_days: int = setting(
-        30,
-        "Full detail for (days)",
-        "Days of candles whose exact forecasts, experts' losses and gradients are kept; 0: all.",
-        ge=0,
-        le=36_500,
-    )
-    keep_detail_candles: int = setting(
-        20_000,
-        "Full detail, at least (candles)",
-        "Newest candles whose details are kept, regardless of their age.",
-        ge=1_000,
-        le=100_000_000,
     )
 
 

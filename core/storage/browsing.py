@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from core.checkpoints.row import CheckpointRow, Evaluation
 from core.domain.candle import Market
-from core.storage.checkpoints import MARKS
+from core.storage.checkpoints import JOINS, SELECTED
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.markets import market_of
-from core.storage.rows import CHECKPOINT_COLUMNS, Row, to_checkpoint
+from core.storage.rows import Row, to_checkpoint
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -24,12 +24,12 @@ _row = attrgetter(*EVALUATION_COLUMNS)
 _SELECT = f"""
 SELECT venue, symbol, interval_ms, checkpoints.sequence, COALESCE(is_archived, 0),
     {", ".join(f"evaluations.{column}" for column in EVALUATION_COLUMNS)},
-    {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {MARKS}
+    {SELECTED}
 FROM checkpoints
 JOIN runs ON runs.run_id = checkpoints.run_id
 JOIN markets ON markets.id = runs.market_id
 LEFT JOIN run_marks ON run_marks.run_id = checkpoints.run_id
-LEFT JOIN checkpoint_marks ON checkpoint_marks.checkpoint_id = checkpoints.checkpoint_id
+{JOINS}
 LEFT JOIN evaluations ON evaluations.id = (
     SELECT MAX(id) FROM evaluations AS own WHERE own.checkpoint_id = checkpoints.checkpoint_id
 )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import SIMULATED_VENUE, Candle, Market
+from core.domain.candle import SIMULATED_VENUE, Candle, Inside, Market
 from core.domain.candle_faults import number_faults, problem_of_numbers
 from core.storage.database import select, translated, write
 from core.storage.markets import add_market, find_market, market_of, raise_history_version
@@ -30,6 +31,15 @@ WHERE (open, high, low, close, volume)
 _INSERT_MISSING = f"""
 INSERT INTO candles (market_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (market_id, open_time_ms) DO NOTHING
+"""
+_INSERT_INSIDE = """
+INSERT OR REPLACE INTO insides (market_id, open_time_ms, numbers)
+SELECT :market, :time, :numbers
+WHERE NOT EXISTS (SELECT 1 FROM candles WHERE market_id = :market AND open_time_ms = :time)
+"""
+"""To be executed before the candle itself is stored: one that is stored already keeps what it has."""
+_WITH_INSIDE = f"""
+SELECT {_COLUMNS}, numbers FROM candles LEFT JOIN insides USING (market_id, open_time_ms) WHERE market_id = ?
 """
 
 _SET_ASIDE = f"""
@@ -65,6 +75,8 @@ ORDER BY open_time_ms LIMIT ?
 """
 _AFTER_ALL_MS = 2**63 - 1
 _ROWS_AT_ONCE = 50_000
+_INSIDE = struct.Struct("<I6f")
+"""The fields of `Inside` in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +96,17 @@ class SetAside:
 
     open_time_ms: int
     reason: str
+
+
+def packed_inside(inside: Inside) -> bytes:
+    return _INSIDE.pack(*astuple(inside))
+
+
+def _candle(open_time_ms: int, *rest: Any) -> Candle:
+    """A candle of a row of `_WITH_INSIDE`."""
+    *numbers, packed = rest
+    is_known = packed is not None and len(packed) == _INSIDE.size  # another form is of a damaged file
+    return Candle(open_time_ms, *numbers, inside=Inside(*_INSIDE.unpack(packed)) if is_known else None)
 
 
 class CandleStore:
@@ -106,15 +129,19 @@ class CandleStore:
         Returns how many rows are new or changed. Raises ValueError for numbers that no market has
         (`core.domain.candle_faults`).
         """
-        rows = []
+        rows, insides = [], []
         for candle in candles:
             if (problem := problem_of_numbers(candle)) is not None:
                 raise ValueError(f"{candle} is invalid: {problem.value}")
             rows.append((candle.open_time_ms, candle.open, candle.high, candle.low, candle.close, candle.volume))
+            if candle.inside is not None:
+                insides.append((candle.open_time_ms, packed_inside(candle.inside)))
         if not rows:
             return 0
         with write(self._db):
             market_id = add_market(self._db, market)
+            known = ({"market": market_id, "time": time_ms, "numbers": numbers} for time_ms, numbers in insides)
+            self._db.conn.executemany(_INSERT_INSIDE, known)
             return self._db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
 
     def save_columns(
@@ -165,15 +192,15 @@ class CandleStore:
         """Candles that opened after `after_ms` (all without it), ascending; the first `limit` of them."""
         market_id = find_market(self._db, market)
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
-        sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? {condition} ORDER BY open_time_ms LIMIT ?"
+        sql = f"{_WITH_INSIDE} {condition} ORDER BY open_time_ms LIMIT ?"
         rows = select(self._db, sql, (market_id, *values, -1 if limit is None else limit))
-        return [Candle(*row) for row in rows]
+        return [_candle(*row) for row in rows]
 
     def newest(self, market: Market, count: int) -> list[Candle]:
         market_id = find_market(self._db, market)
-        sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? ORDER BY open_time_ms DESC LIMIT ?"
+        sql = f"{_WITH_INSIDE} ORDER BY open_time_ms DESC LIMIT ?"
         rows = select(self._db, sql, (market_id, max(0, count)))
-        return [Candle(*row) for row in reversed(rows)]
+        return [_candle(*row) for row in reversed(rows)]
 
     def columns_before(self, market: Market, before_ms: int | None, limit: int) -> StoredColumns:
         """The newest `limit` candles that opened before `before_ms` (of all without it), without an object for each."""

@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 PINNED = "SELECT checkpoint_id FROM checkpoint_marks WHERE is_pinned = 1"
-MARKS = "COALESCE(is_pinned, 0), COALESCE(note, ''), COALESCE(name, ''), COALESCE(tags, ''), verified_at_ms, " + (
-    "COALESCE(fault, '')"
-)
-"""The columns of `checkpoint_marks`, whose row may be missing."""
-_SELECT = f"""
-SELECT {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {MARKS}
-FROM checkpoints LEFT JOIN checkpoint_marks USING (checkpoint_id)
-WHERE is_deleted = 0
+SELECTED = f"""{", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)},
+gain_low, gain_high, COALESCE(gain_candles, 0),
+COALESCE(is_pinned, 0), COALESCE(note, ''), COALESCE(name, ''), COALESCE(tags, ''), verified_at_ms, COALESCE(fault, '')
 """
+"""The columns of `to_checkpoint`, from `checkpoints` joined with `JOINS`, whose rows may be missing."""
+JOINS = """
+LEFT JOIN checkpoint_gains ON checkpoint_gains.checkpoint_id = checkpoints.checkpoint_id
+LEFT JOIN checkpoint_marks ON checkpoint_marks.checkpoint_id = checkpoints.checkpoint_id
+"""
+_SELECT = f"SELECT {SELECTED} FROM checkpoints {JOINS} WHERE is_deleted = 0"
 _NEWEST = """
 SELECT checkpoint_id FROM checkpoints
 WHERE sequence IN (SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id)
@@ -62,7 +63,7 @@ class CheckpointRows:
 
     def by_id(self, checkpoint_id: str) -> CheckpointInfo | None:
         """One stored checkpoint, without a look at the others: `is_best` is False."""
-        rows = select(self._db, f"{_SELECT} AND checkpoint_id = ?", (checkpoint_id,))
+        rows = select(self._db, f"{_SELECT} AND checkpoints.checkpoint_id = ?", (checkpoint_id,))
         return to_checkpoint(rows[0]) if rows else None
 
     def deleted_step(self, checkpoint_id: str) -> int | None:

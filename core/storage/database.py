@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from core.files.private import make_private
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.lean_sqlite_utils import import_sqlite_utils
-from core.storage.schema import Origin, create_tables, origin_of
+from core.storage.schema import Origin, create_tables, origin_of, upgrade
 from core.storage.soundness import UNREADABLE, names_of, pages_of
 
 if TYPE_CHECKING:
@@ -167,9 +167,12 @@ def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connec
 def _prepare(db: Database, path: Path, readonly: bool) -> None:
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA synchronous = NORMAL")
-    is_new = require_this_schema(db.conn, path) is Origin.NOBODY
-    if readonly and is_new:
-        raise StorageError(f"The database {path} is empty. Start Ghostcandle once with this data folder.")
+    origin = require_this_schema(db.conn, path)
+    if readonly and origin is not Origin.THIS_SCHEMA:
+        what = (
+            "is empty" if origin is Origin.NOBODY else "is of an earlier version, and is brought up to date at a start"
+        )
+        raise StorageError(f"The database {path} {what}. Start Ghostcandle once with this data folder.")
     if not readonly:
         # SQLite opens such a file without an error, and fails at the first write.
         if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
@@ -178,10 +181,11 @@ def _prepare(db: Database, path: Path, readonly: bool) -> None:
                 "Make it writable, or choose another data folder."
             )
         _enable_wal(db, path)
-        if is_new:
+        change = {Origin.NOBODY: create_tables, Origin.UPGRADABLE: upgrade}
+        if origin in change:
             with write(db):
-                if origin_of(db.conn) is Origin.NOBODY:  # another process may have been first
-                    create_tables(db.conn)
+                if origin_of(db.conn) is origin:  # another process may have been first
+                    change[origin](db.conn)
 
 
 def _check(
@@ -255,7 +259,8 @@ def _enable_wal(db: Database, path: Path) -> None:
 
 
 def require_this_schema(connection: sqlite3.Connection, path: Path) -> Origin:
-    """Raises StorageError for a database of another version, CorruptDatabaseError for one that is not ours."""
+    """Raises StorageError for a database of a version that cannot be used, CorruptDatabaseError for one that is not
+    ours."""
     origin = origin_of(connection)
     if origin is Origin.NEWER:
         raise StorageError(

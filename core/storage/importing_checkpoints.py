@@ -16,7 +16,7 @@ from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.markets import add_market
-from core.storage.rows import CHECKPOINT_COLUMNS, checkpoint_row
+from core.storage.rows import CHECKPOINT_COLUMNS, GAIN_COLUMNS, checkpoint_row, gain_row
 from core.storage.setting_sets import ADD_SETTINGS, identified
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def import_package(db: Database, folder: DataFolder, package: Package, now_ms: i
     if select(db, sql, (card.sha256, run_id, card.run_id)):
         raise StorageError(f"The checkpoint of step {card.step:,} of run {card.run_id} already exists here.")
     path = folder.checkpoints(run_id) / f"step-{card.step:08d}-{secrets.token_hex(3)}.safetensors"
-    stored = {name: getattr(card, name) for name in CHECKPOINT_COLUMNS if name in Card.model_fields}
+    names = (name for name in (*CHECKPOINT_COLUMNS, *GAIN_COLUMNS) if name in Card.model_fields)
+    stored = {name: getattr(card, name) for name in names}
     stored |= {"checkpoint_id": f"{run_id}-{card.step:08d}-{secrets.token_hex(3)}", "run_id": run_id}
     stored |= {"file": folder.relative(path)}
     info = CheckpointInfo(**stored, settings_id=None if card.settings is None else identified(card.settings)[0])
@@ -76,6 +77,7 @@ def _add(db: Database, info: CheckpointInfo, card: Card, now_ms: int) -> None:
         db.conn.execute(ADD_SETTINGS, identified(card.settings))
     columns, holes = ", ".join(CHECKPOINT_COLUMNS), ", ".join("?" * len(CHECKPOINT_COLUMNS))
     db.conn.execute(f"INSERT INTO checkpoints ({columns}) VALUES ({holes})", checkpoint_row(info))
+    db.conn.execute("INSERT INTO checkpoint_gains VALUES (?, ?, ?, ?)", gain_row(info))
     db.conn.execute(
         "INSERT INTO checkpoint_marks (checkpoint_id, note, name, tags, verified_at_ms) VALUES (?, ?, ?, ?, ?)",
         (info.checkpoint_id, card.note, card.name, ",".join(card.tags), now_ms),

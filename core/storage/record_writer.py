@@ -27,12 +27,14 @@ from core.storage.rows import (
     CHECKPOINT_COLUMNS,
     CONDITION_COLUMNS,
     DRIFT_COLUMNS,
+    GAIN_COLUMNS,
     INCIDENT_COLUMNS,
     Row,
     checkpoint_row,
     condition_row,
     drift_row,
     forecast_values,
+    gain_row,
     incident_row,
     score_values,
     step_values,
@@ -175,6 +177,7 @@ class TrainingRecord:
         if info.settings_id is not None and settings_json is not None:
             self._execute(ADD_SETTINGS, [(info.settings_id, settings_json)])
         self._execute(_insert("checkpoints", CHECKPOINT_COLUMNS), [checkpoint_row(info)])
+        self._execute(_insert("checkpoint_gains", ("checkpoint_id", *GAIN_COLUMNS)), [gain_row(info)])
 
     def mark_deleted(self, ids: Iterable[str]) -> int:
         """Mark the files of these checkpoints, of any run, as deleted, except pinned ones. Rows are kept for the

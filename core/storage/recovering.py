@@ -19,7 +19,7 @@ from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import Watch, open_database, select
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
-from core.storage.schema import VERSION, Origin, origin_of
+from core.storage.schema import UPGRADES, VERSION, Origin, origin_of
 from core.storage.soundness import UNREADABLE, beginning_of, tables_of
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _recovered(folder: DataFolder, damage: CorruptDatabaseError, now_ms: int) ->
 
 
 def _fault(backup: Backup) -> str | None:
-    if backup.record.schema_version != VERSION:
+    if backup.record.schema_version not in (VERSION, *UPGRADES):
         return "another version of Ghostcandle made it"
     return verify(backup)
 

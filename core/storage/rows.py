@@ -40,7 +40,9 @@ INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
 DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
 MARK_COLUMNS = ("is_pinned", "note", "name", "tags", "verified_at_ms", "fault")
 """The window's marks of a checkpoint, in the order of `checkpoint_marks`."""
-_NOT_STORED = ("is_best", "is_in_use", *MARK_COLUMNS)
+GAIN_COLUMNS = ("gain_low", "gain_high", "gain_candles")
+"""In the order of `checkpoint_gains`."""
+_NOT_STORED = ("is_best", "is_in_use", *GAIN_COLUMNS, *MARK_COLUMNS)
 CHECKPOINT_COLUMNS = tuple(field.name for field in fields(CheckpointInfo) if field.name not in _NOT_STORED)
 
 step_values = attrgetter(*_STEP_COLUMNS)
@@ -48,6 +50,7 @@ step_values = attrgetter(*_STEP_COLUMNS)
 incident_row = attrgetter(*INCIDENT_COLUMNS)
 drift_row = attrgetter(*DRIFT_COLUMNS)
 checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
+gain_row = attrgetter("checkpoint_id", *GAIN_COLUMNS)
 
 
 def score_values(run: int, scores: Sequence[StoredScore], packed: bytes) -> tuple[Row, bytes | None]:
@@ -148,8 +151,8 @@ def to_incident(row: Row) -> Incident:
 
 
 def to_checkpoint(row: Row) -> CheckpointInfo:
-    """Columns of CHECKPOINT_COLUMNS, then MARK_COLUMNS. `is_best` and `is_in_use` are not known here."""
-    values = dict(zip((*CHECKPOINT_COLUMNS, *MARK_COLUMNS), row, strict=True))
+    """Columns of CHECKPOINT_COLUMNS, GAIN_COLUMNS, MARK_COLUMNS. `is_best` and `is_in_use` are not known here."""
+    values = dict(zip((*CHECKPOINT_COLUMNS, *GAIN_COLUMNS, *MARK_COLUMNS), row, strict=True))
     values |= {name: bool(values[name]) for name in ("is_pinned", "is_known_good")}
     values["tags"] = tuple(tag for tag in values["tags"].split(",") if tag)
     return CheckpointInfo(**values)

@@ -1,11 +1,11 @@
 """The schema: one script, and a version in the file's header. A change of a table is a new `VERSION`.
 
-Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
+Who writes: the window writes candles (and with them insides and candle_corrections), set_aside_candles, exchange_holes,
 checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines, drawings and ghost_alerts (without one,
 so do the commands that own the data folder; beside one, history commands write candles and exchange_holes in short
 transactions); the trainer writes runs, challengers, steps, forecasts, conditions,
-scores (each with its details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to
-name a market.
+scores (each with its details), drifts, evidence, checkpoints (with checkpoint_gains), setting_sets and incidents;
+either may be the first to name a market.
 What is imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer
 continues such a run.
 """
@@ -15,7 +15,9 @@ from __future__ import annotations
 import sqlite3
 from enum import Enum
 
-VERSION = 2
+from core.storage.window_tables import WINDOW_TABLES
+
+VERSION = 3
 """The schema's version, in the header as `user_version`. Databases from before 1.0.0 have 0, and a list of their
 changes instead."""
 _APPLICATION_ID = 0x47_43_44_4C
@@ -28,6 +30,7 @@ class Origin(Enum):
 
     NOBODY = "it is empty"
     THIS_SCHEMA = "this one, or one with the same schema"
+    UPGRADABLE = "an earlier one, which lacks only tables"
     OLDER = "an older one"
     NEWER = "a newer one"
     FOREIGN = "another program, or the file is damaged"
@@ -60,6 +63,16 @@ CREATE TABLE exchange_holes (
     stop_ms INTEGER NOT NULL CHECK (stop_ms > first_ms),
     asked_at_ms INTEGER NOT NULL,
     PRIMARY KEY (market_id, first_ms)
+) STRICT, WITHOUT ROWID;
+"""
+
+# What was inside a candle (`candles.packed_inside`), written with it and never later: forecasts depend on it.
+_INSIDES = """
+CREATE TABLE insides (
+    market_id INTEGER NOT NULL REFERENCES markets (id),
+    open_time_ms INTEGER NOT NULL,
+    numbers BLOB NOT NULL,
+    PRIMARY KEY (market_id, open_time_ms)
 ) STRICT, WITHOUT ROWID;
 """
 
@@ -297,28 +310,14 @@ CREATE TABLE setting_sets (
 ) STRICT, WITHOUT ROWID;
 """
 
-# Results of evaluations of checkpoints over candle files. A deleted checkpoint keeps its row, and so these.
-_EVALUATIONS = """
-CREATE TABLE evaluations (
-    id INTEGER PRIMARY KEY,
-    checkpoint_id TEXT NOT NULL REFERENCES checkpoints (checkpoint_id),
-    at_ms INTEGER NOT NULL,
-    file TEXT NOT NULL,
-    interval TEXT NOT NULL,
-    candles INTEGER NOT NULL,
-    judged INTEGER NOT NULL,
-    learns INTEGER NOT NULL,
-    close_skill REAL,
-    close_low REAL,
-    close_high REAL,
-    range_skill REAL,
-    range_low REAL,
-    range_high REAL,
-    coverage REAL,
-    direction REAL,
-    page TEXT NOT NULL DEFAULT ''
-) STRICT;
-CREATE INDEX evaluations_by_checkpoint ON evaluations (checkpoint_id);
+# The interval of `checkpoints.model_gain`.
+_CHECKPOINT_GAINS = """
+CREATE TABLE checkpoint_gains (
+    checkpoint_id TEXT PRIMARY KEY REFERENCES checkpoints (checkpoint_id),
+    gain_low REAL,
+    gain_high REAL,
+    gain_candles INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 """
 
 # Incidents that repeat at each step share one row per episode.
@@ -339,49 +338,6 @@ CREATE TABLE incidents (
 CREATE INDEX incidents_by_run ON incidents (run_id);
 """
 
-# Alerts and notes at prices; they belong to a symbol, whatever the interval. Numbers are never reused, as a removed
-# line may be restored under its own. known_*: the newest candle when an alert was armed. crossed_within_ms: the candle
-# that fired it, if the exact time is unknown.
-_CHART_LINES = """
-CREATE TABLE chart_lines (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    venue TEXT NOT NULL,
-    symbol TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('alert', 'note')),
-    price REAL NOT NULL,
-    text TEXT NOT NULL DEFAULT '',
-    direction TEXT NOT NULL CHECK (direction IN ('up', 'down', 'either')),
-    created_at_ms INTEGER NOT NULL,
-    watched_from_ms INTEGER NOT NULL,
-    crossed_at_ms INTEGER,
-    is_armed INTEGER NOT NULL,
-    known_open_time_ms INTEGER,
-    known_low REAL,
-    known_high REAL,
-    crossed_within_ms INTEGER
-) STRICT;
-CREATE INDEX chart_lines_by_market ON chart_lines (venue, symbol);
-"""
-
-# Trend lines, rectangles and the like; as above. The end is empty for drawings with one anchor.
-_DRAWINGS = """
-CREATE TABLE drawings (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    venue TEXT NOT NULL,
-    symbol TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    start_ms INTEGER NOT NULL,
-    start_price REAL NOT NULL,
-    end_ms INTEGER,
-    end_price REAL,
-    text TEXT NOT NULL DEFAULT '',
-    colour TEXT NOT NULL DEFAULT '',
-    width_px INTEGER NOT NULL DEFAULT 1,
-    created_at_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX drawings_by_market ON drawings (venue, symbol);
-"""
-
 # Further models besides a run's own; with several markets, besides the head's.
 _CHALLENGERS = """
 CREATE TABLE challengers (
@@ -396,16 +352,9 @@ CREATE TABLE challengers (
 ) STRICT, WITHOUT ROWID;
 """
 
-_GHOST_ALERTS = """
-CREATE TABLE ghost_alerts (
-    name TEXT PRIMARY KEY,
-    state TEXT NOT NULL CHECK (state IN ('armed', 'fired')),
-    changed_at_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-"""
-
 _TABLES = (
     _CANDLES
+    + _INSIDES
     + _CANDLE_CORRECTIONS
     + _SET_ASIDE_CANDLES
     + _RUNS
@@ -414,13 +363,14 @@ _TABLES = (
     + _DRIFTS
     + _EVIDENCE
     + _CHECKPOINTS
-    + _EVALUATIONS
+    + _CHECKPOINT_GAINS
     + _INCIDENTS
-    + _CHART_LINES
-    + _DRAWINGS
     + _CHALLENGERS
-    + _GHOST_ALERTS
+    + WINDOW_TABLES
 )
+
+UPGRADES = {2: _CHECKPOINT_GAINS + _INSIDES}
+"""The tables that a database of an earlier version lacks; all else in it is as it is now."""
 
 
 def origin_of(connection: sqlite3.Connection) -> Origin:
@@ -431,7 +381,9 @@ def origin_of(connection: sqlite3.Connection) -> Origin:
         int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
     )
     if application == _APPLICATION_ID and version:
-        return Origin.THIS_SCHEMA if version == VERSION else Origin.NEWER if version > VERSION else Origin.OLDER
+        if version == VERSION:
+            return Origin.THIS_SCHEMA
+        return Origin.NEWER if version > VERSION else Origin.UPGRADABLE if version in UPGRADES else Origin.OLDER
     if not tables:
         return Origin.NOBODY
     return Origin.OLDER if _LIST_OF_OLDER in tables else Origin.FOREIGN
@@ -440,11 +392,22 @@ def origin_of(connection: sqlite3.Connection) -> Origin:
 def create_tables(connection: sqlite3.Connection) -> None:
     """Create the tables in the caller's transaction. `Connection.executescript` would commit first; `sqlite_utils`
     tests after each character whether a statement is complete, half the time of creating a database."""
+    _execute(connection, _TABLES)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Add the tables that an upgradable database lacks, in the caller's transaction."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    _execute(connection, UPGRADES[version])
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _execute(connection: sqlite3.Connection, script: str) -> None:
     statement = ""
-    for piece in _TABLES.split(";"):
+    for piece in script.split(";"):
         statement += f"{piece};"
         if sqlite3.complete_statement(statement):
             connection.execute(statement)
             statement = ""
-    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {VERSION}")

@@ -260,13 +260,7 @@ class ActionId(Enum):
     SHOW_LOSS = at.panel("&Loss", "Loss curves and learning rate", "Ctrl+1", "chart-line")
     SHOW_GRADIENTS = at.panel("&Gradients", "Gradients of each step, and their diagnosis", "Ctrl+2", "stethoscope")
     SHOW_ACCURACY = at.panel("&Accuracy", "Accuracy of the forecasts, and how certain it is", "Ctrl+3", "target")
-    SHOW_BEST = at.panel(
-        "&Best checkpoint",
-        "The checkpoint with the highest score that does not make the ghosts worse",
-        "Ctrl+4",
-        "trophy-outline",
-    )
-    SHOW_CHECKPOINTS = at.panel("&Checkpoints", "All stored checkpoints", "Ctrl+5", "history")
+    SHOW_CHECKPOINTS = at.panel("&Checkpoints", "The best checkpoint, and all stored ones", "Ctrl+5", "history")
     SHOW_EVENTS = at.panel(
         "&Events",
         "Incidents in training, the feed's events and numbers, and the log",

@@ -218,7 +218,6 @@ class Application(QObject):
             self.database.record,
             self.window.command_requested.emit,
         )
-        self._panels.best_checkpoint.restore_requested.connect(self.browser.previews.ask_before_restore)
         models = self._panels.accuracy.details.models
         models.ghosts_requested.connect(self.browser.previews.make_room)
         self.browser.previews.shown.connect(models.clear_ticks)

@@ -13,7 +13,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.tree import CheckpointSettings
 from desktop.checkpoints.columns import format_bytes
 from desktop.dialogs.forms import GroupForm
-from desktop.state.checkpoint_source import score_text
+from desktop.state.checkpoint_source import adds_text
 from desktop.ui.dialog_parts import Problem
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.plain_text import Label
@@ -108,7 +108,7 @@ class CleanUpDialog(QDialog):
             Column(translate("Checkpoints", "Result"), self._result),
             Column(translate("Checkpoints", "Step"), lambda info: format_count(info.step), side=RIGHT),
             Column(translate("Checkpoints", "Saved"), lambda info: format_time(info.created_at_ms)),
-            Column(translate("Checkpoints", "Score"), score_text),
+            Column(translate("Checkpoints", "Adds"), adds_text),
             Column(translate("Checkpoints", "Size"), lambda info: format_bytes(info.size_bytes), side=RIGHT),
         )
 

@@ -15,7 +15,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Disease
 from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
-from desktop.state.checkpoint_source import BEST_MEANING, SCORE_MEANING, score_text
+from desktop.state.checkpoint_source import ADDS_MEANING, BEST_MEANING, adds_sentence, adds_text
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -140,21 +140,7 @@ COLUMNS = (
     ),
     Column("saved", "Saved", "When it was saved", lambda k: format_time(k.info.created_at_ms), "30 Nov 2026 00:00"),
     _text_column("reason", "Reason", "Why it was saved", lambda k: why_saved(k.info), "After a restore"),
-    Column("score", "Score", SCORE_MEANING, lambda k: score_text(k.info, is_short=True), "+1.0 % (−10.5 to 10.4)"),
-    Column(
-        "model_adds",
-        "Model adds",
-        "What the model adds to the skill of the ghosts, over the same candles",
-        lambda k: format_percent(k.info.model_gain, 2, signed=True),
-        "+10.00 %",
-    ),
-    Column(
-        "ghost_skill",
-        "Ghost skill",
-        "Skill of the ghosts, which combine the model's forecast with simpler ones, over the same candles",
-        lambda k: format_percent(k.info.shown_skill, 1, signed=True),
-        "+10.0 %",
-    ),
+    Column("adds", "Adds", ADDS_MEANING, lambda k: adds_text(k.info, is_short=True), "+1.0 % (0.5 to 1.4)"),
     Column("evaluated", "Evaluated", EVALUATION_MEANING, evaluated_text, "+1.0 % (−10.5 to 10.4)"),
     _text_column(
         "evaluated_on",
@@ -173,15 +159,14 @@ COLUMNS = (
     Column(
         "coverage",
         "Coverage",
-        "Share of closes inside the 90 % band, over the candles of the score; 90 % is ideal",
+        "Share of closes inside the 90 % band, over the newest 300 candles; 90 % is ideal",
         lambda k: format_percent(k.info.coverage, 1),
         "100.0 %",
     ),
     Column(
         "direction",
         "Direction",
-        "Share of candles whose direction was forecast correctly, over the candles of the score; flat ones are "
-        "excluded",
+        "Share of candles whose direction was forecast correctly, over the newest 300; flat ones are excluded",
         lambda k: format_percent(k.info.direction, 1),
         "100.0 %",
     ),
@@ -230,7 +215,7 @@ BY_NAME = {column.name: column for column in COLUMNS}
 PLACE = {column.name: place for place, column in enumerate(COLUMNS)}
 MOST_FIRST = frozenset(
     {
-        *("marks", "step", "candle", "saved", "score", "model_adds", "ghost_skill", "coverage", "direction"),
+        *("marks", "step", "candle", "saved", "adds", "coverage", "direction"),
         "size",
         *("pinned", "best", "known_good", "verified"),
     }
@@ -244,7 +229,7 @@ FIRST_COLUMNS = (
     "candle",
     "saved",
     "reason",
-    "score",
+    "adds",
     "evaluated",
     "loss",
     "coverage",
@@ -252,13 +237,17 @@ FIRST_COLUMNS = (
     "size",
     "note",
 )
-"""Default columns, in order. The user's notes are beside their step: further right, scrolling to them would hide it."""
+"""Default columns, in order. The user's names are beside their step: further right, scrolling to them would hide it."""
+ALL_RUNS_COLUMNS = ("symbol", "run")
+"""Shown by themselves beside the checkpoints of other runs, after those that identify a row."""
 LEADING = frozenset({"marks", "step", "name"})
 """Columns that identify a row."""
 WHERE_FILLED = frozenset({"name", "evaluated", "tags"})
 """Default columns that are shown only if some checkpoint has a value in them."""
-LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "saved")
+LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "saved", "evaluated", "candle", "run", "adds")
 """Default columns that are hidden first without room, and shown again with it."""
+SHRINKING = ("run", "name", "tags", "symbol")
+"""Columns of words that are narrowed, in this order, before the last of these is hidden: the note stays in view."""
 
 
 def tooltip(kept: CheckpointRow) -> str:
@@ -294,7 +283,7 @@ def _merit_lines(info: CheckpointInfo) -> list[str]:
     if not is_wrecked(info):
         return [translate("Checkpoints", BEST_MEANING)] if info.is_best else []
     why = why_wrecked(info)
-    below = translate("Checkpoints", "It is always sorted below all others by score, whatever its score.")
+    below = translate("Checkpoints", "It is always sorted below all others by what it adds, and is never the best.")
     return [f"{why} {below}"]
 
 
@@ -306,11 +295,9 @@ def why_wrecked(info: CheckpointInfo) -> str:
 
 
 def _measured_lines(info: CheckpointInfo) -> list[str]:
-    none = translate("Checkpoints", "No score: {0} candles had been scored").format(format_count(info.scored))
-    score = translate("Checkpoints", "Score {0}, over {1} candles")
     return [
+        adds_sentence(info),
         translate("Checkpoints", "Loss {0}").format(format_number(info.loss, 4)),
-        none if info.skill is None else score.format(score_text(info), format_count(info.scored)),
         translate("Checkpoints", "Coverage {0}, direction {1}, over at most 300 candles").format(
             format_percent(info.coverage, 1), format_percent(info.direction, 1)
         ),

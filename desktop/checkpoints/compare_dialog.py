@@ -13,12 +13,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QTabWidget, QWidget
 
+from core.checkpoints.best import proven_gain
 from core.checkpoints.compare import best_index, settings_side_by_side
 from core.checkpoints.row import CheckpointRow
 from core.domain.events import StepDone
 from core.domain.plain_text import plain
 from desktop.checkpoints.columns import BY_NAME, Column
-from desktop.state.checkpoint_source import score_text
+from desktop.state.checkpoint_source import adds_text
 from desktop.ui.colour_choice import MOST_PREVIEWS
 from desktop.ui.dialog_parts import close_button
 from desktop.ui.formatting import MISSING, format_count
@@ -27,26 +28,16 @@ from desktop.ui.plots import NumberAxis, apply_plot_palette, plot_widget
 from desktop.ui.stacks import stacked
 from desktop.ui.tables import LEFT, style_table
 from desktop.ui.theme import Palette
-from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.translation import translate
 
 _LONGEST_TITLE = 60
 _SMOOTHED_STEPS = 25
 _METRICS: tuple[Column, ...] = (
     *(BY_NAME[name] for name in ("symbol", "interval", "run", "saved", "reason", "step")),
-    replace(BY_NAME["score"], text=lambda kept: score_text(kept.info)),
-    *(BY_NAME[name] for name in ("model_adds", "ghost_skill")),
-    Column(
-        "scored",
-        QT_TRANSLATE_NOOP("Checkpoints", "Candles scored"),
-        "Candles that the score is of",
-        lambda kept: format_count(kept.info.scored),
-        "300",
-    ),
+    replace(BY_NAME["adds"], text=lambda kept: adds_text(kept.info)),
     *(BY_NAME[name] for name in ("loss", "coverage", "direction", "gradients", "device", "known_good", "evaluated")),
     *(BY_NAME[name] for name in ("evaluated_on", "tags", "note")),
 )
-_MEASURED = {"score": "skill", "model_adds": "model_gain"}
-"""The field of a CheckpointInfo, if its name differs from its column's."""
 _CURVE_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 
 Steps = Callable[[str], Sequence[StepDone]]
@@ -83,8 +74,9 @@ class CompareDialog(QDialog):
         self._unknown = [title for title, each in zip(self._titles, settings, strict=True) if each is None]
         rows: list[Row] = []
         for column in _METRICS:
-            name = _MEASURED.get(column.name, column.name)
-            best = best_index(name, [getattr(each.info, name, None) for each in kept])
+            is_gain = column.name == "adds"
+            values = [proven_gain(each.info) if is_gain else getattr(each.info, column.name, None) for each in kept]
+            best = best_index(column.name, values)
             rows.append((translate("Checkpoints", column.title), [column.text(each) for each in kept], best))
         _fill(self.metrics, rows)
         self._fill_settings()

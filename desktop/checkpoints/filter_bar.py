@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, QStringListModel, Qt, QTimer, Signal
+from PySide6.QtCore import QLocale, QSize, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit
 
@@ -11,15 +11,15 @@ from desktop.ui.panel_base import set_text
 from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-PLACEHOLDER = QT_TRANSLATE_NOOP("Checkpoints", "Filter, such as score > 1 and step > 500")
+PLACEHOLDER = QT_TRANSLATE_NOOP("Checkpoints", "Filter, such as tag:keep or adds > 1 %")
 _HELP = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "Words are searched in reason, note, name, tags, run, symbol and device; also: best, in use, pinned.\nOr compare "
-    "columns in the words of SQLite, with numbers in the unit that a row shows: score > 1 and size < 5 and not pinned. "
-    "Texts are in quotation marks: tags like '%keep%'. Missing values: score is null.\nTimes: saved >= 2026-11-14, or "
-    "age < 7, in days.",
+    "Words are searched in reason, note, name, tags, run, symbol and device; also: best, in use, pinned. One tag: "
+    "tag:keep.\nOr compare columns in the words of SQLite, with numbers in the unit that a row shows: adds > 1 is more "
+    "than 1 %. More: size < 5 and not pinned. Texts are in quotation marks: note like '%night%'. Missing values: adds "
+    "is null.\nTimes: saved >= 2026-11-14, or age < 7, in days.",
 )
-_SHORT_FILTER = "score > 1 and best"
+_SHORT_FILTER = "adds > 1 and best"
 _WAIT_MS = 400
 """After the last key, before an unfinished filter is called a mistake."""
 
@@ -34,6 +34,7 @@ class FilterLine(QLineEdit):
     def __init__(self, message: Label) -> None:
         super().__init__()
         self._message = message
+        self.has_decimal_comma = QLocale.system().decimalPoint() == ","
         self.fault: FilterError | None = None
         """The fault of the text; None if it is valid."""
         self.setPlaceholderText(translate("Checkpoints", PLACEHOLDER))
@@ -94,7 +95,7 @@ class FilterLine(QLineEdit):
     def _on_text(self, text: str) -> None:
         self._patience.stop()
         try:
-            condition = parse(text)
+            condition = parse(text, has_decimal_comma=self.has_decimal_comma)
         except FilterError as error:
             self.fault = error
             self._patience.start()

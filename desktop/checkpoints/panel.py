@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QMenu, QToolButton
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 
 from core.checkpoints.filtering import Filter, FilterError
 from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.window import BrowserSettings
 from desktop.actions import ActionId, ActionRegistry, panel_actions
+from desktop.checkpoints.best_head import BestCheckpointHead
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine
 from desktop.checkpoints.runs_dialog import MOST_COMPARED, RunsDialog
@@ -23,13 +25,14 @@ from desktop.state.checkpoint_source import CheckpointSource
 from desktop.ui.formatting import format_count
 from desktop.ui.icons import put_icon
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
-from desktop.ui.plain_text import Label
+from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _NONE_SAVED = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoints yet.")
 _NO_MATCH = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoint matches the filter.")
+_WAITING = QT_TRANSLATE_NOOP("Checkpoints", "New rows appear once the pointer has left the table.")
 _SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME, ActionId.CHECKPOINT_EVALUATE)
 _ANY = (ActionId.CHECKPOINT_PIN, ActionId.CHECKPOINT_TAGS, ActionId.CHECKPOINT_VERIFY, ActionId.CHECKPOINT_EXPORT)
 
@@ -59,13 +62,17 @@ class CheckpointsPanel(Panel):
         super().__init__(theme)
         self._source = source
         self._filter: Filter | None = None
+        self._has_waiting = False
+        """Whether rows stayed in place at the last refresh."""
         self.table = CheckpointTable(theme)
         self.model = self.table.rows
         self.message = Label(wraps=True)
         theme.follow(self, lambda palette: colour_text(self.message, palette.bad))
         self.filter = FilterLine(self.message)
+        self.best = BestCheckpointHead(source, theme)
         self._count = Label()
         mute(self._count)
+        set_tooltip(self._count, translate("Checkpoints", _WAITING))
         self._more = QToolButton()
         put_icon(self._more, "dots-horizontal", theme)
         self.actions_of_panel = ActionRegistry(panel_actions("Checkpoints"), self.table, theme)
@@ -82,19 +89,25 @@ class CheckpointsPanel(Panel):
             self.mark_stale()
 
     def refresh(self) -> None:
+        """Show what has changed. While the pointer is over the table or a menu is open, rows stay in place and new ones
+        wait, so that none moves away from a click."""
+        self._show(stays=self._is_pointed_at())
+
+    def _show(self, *, stays: bool = False) -> None:
+        self.best.refresh()
         catalog, is_all = self._source.catalog, self.table.settings.all_runs
         try:
             rows = self._rows()
         except FilterError as error:
             self.filter.show_fault(error)
             return
-        total = len(catalog) if is_all else len(self._source.checkpoints())
+        total, shown, waiting = len(catalog) if is_all else len(self._source.checkpoints()), len(rows), 0
+        if stays and self.model.rows:
+            found, rows = rows, [catalog.get(row.info.checkpoint_id) or row for row in self.model.rows]
+            waiting = len({row.info.checkpoint_id for row in found} - {row.info.checkpoint_id for row in rows})
+        self._has_waiting = stays
         self.table.show_rows(catalog, rows)
-        shown, markets = len(rows), self._source.market_count
-        count = _count_text(shown, total)
-        if total and not is_all and markets != 1:  # whose mean the scores are: the column Symbol has the first alone
-            count += translate("Checkpoints", " · all {0} markets").format(format_count(markets))
-        set_text(self._count, count)
+        set_text(self._count, self._count_text(shown, waiting, total))
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
         self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
         self._update_actions()
@@ -114,8 +127,26 @@ class CheckpointsPanel(Panel):
         hides_archived = is_all and not (self._filter is not None and self._filter.names("archived"))
         return [row for row in rows if not (hides_archived and row.is_archived)]
 
+    def _is_pointed_at(self) -> bool:
+        return self.table.underMouse() or QApplication.activePopupWidget() is not None
+
+    def _count_text(self, shown: int, waiting: int, total: int) -> str:
+        """How many match, also those that wait, and what they are of."""
+        is_all, markets = self.table.settings.all_runs, self._source.market_count
+        parts = [_count_text(shown, total)]
+        if waiting:
+            parts.append(translate("Checkpoints", "{0} new, waiting").format(format_count(waiting)))
+        if total and is_all:
+            parts.append(translate("Checkpoints", "all runs"))
+        elif total and markets != 1:  # the figures are means over them: the column Symbol has the first alone
+            parts.append(translate("Checkpoints", "all {0} markets").format(format_count(markets)))
+        return " · ".join(filter(None, parts))
+
     def tick(self) -> None:
+        self.best.tick()
         self._offer_restore(self.table.selected_rows())  # steps may have been taken since
+        if self._has_waiting and not self._is_pointed_at():
+            self.mark_stale()
 
     def selected(self) -> list[CheckpointInfo]:
         return [self.model.info(row) for row in self.table.selected_rows()]
@@ -126,11 +157,10 @@ class CheckpointsPanel(Panel):
 
     def reveal(self, checkpoint_id: str) -> bool:
         """Select it, clear the filter if that hides it, and focus the table."""
-        if self.is_stale:
-            self.refresh()
+        self._show()
         if not self.select(checkpoint_id):
             self.filter.clear()
-            self.refresh()
+            self._show()
             if not self.select(checkpoint_id):
                 return False
         self.table.scrollTo(self.table.currentIndex())
@@ -153,11 +183,13 @@ class CheckpointsPanel(Panel):
         self._more.setMenu(menu)
         buttons.addWidget(self._more)
         top = beside(None, self.filter, self._count, buttons, stretched=self.filter, spacing=8)
-        stacked(self, top, self.message, self.table, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
+        parts = self.best, top, self.message, self.table
+        stacked(self, *parts, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
 
     def _connect(self) -> None:
         self._source.changed.connect(self.mark_stale)
         self._source.undo_changed.connect(self._update_actions)
+        self.best.restore_requested.connect(self.restore_requested)
         self.filter.changed.connect(self._on_filter)
         self.filter.left.connect(self._focus_table)
         self.table.arranged.connect(self._on_arranged)
@@ -173,7 +205,7 @@ class CheckpointsPanel(Panel):
                 ids.CHECKPOINT_NAME: self._edit_name,
                 ids.CHECKPOINT_TAGS: self._edit_tags,
                 ids.CHECKPOINT_DELETE: self._delete,
-                ids.CHECKPOINT_UNDO: self._source.undo_stack.undo,
+                ids.CHECKPOINT_UNDO: self._undo,
                 ids.CHECKPOINT_COLUMNS: self.choose_columns,
                 ids.CHECKPOINT_RUNS: self.open_runs,
                 ids.CHECKPOINT_GHOSTS: self._toggle_ghosts,
@@ -218,16 +250,16 @@ class CheckpointsPanel(Panel):
 
     def _on_columns(self, settings: BrowserSettings) -> None:
         self.show_settings(settings)
-        self.refresh()
+        self._show()
         self.arranged.emit(settings)
 
     def _on_arranged(self, settings: BrowserSettings) -> None:
-        self.refresh()
+        self._show()
         self.arranged.emit(settings)
 
     def _on_filter(self, condition: Filter | None) -> None:
         self._filter = condition
-        self.refresh()
+        self._show()
 
     def _focus_table(self) -> None:
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -295,8 +327,13 @@ class CheckpointsPanel(Panel):
 
     def _edit_note(self) -> None:
         chosen = self.selected()
+
+        def set_note(note: str) -> None:
+            self._source.set_note(chosen[0].checkpoint_id, note)
+            self.table.reveal_column("note")
+
         if len(chosen) == 1:
-            open_note(self, chosen[0], lambda note: self._source.set_note(chosen[0].checkpoint_id, note))
+            open_note(self, chosen[0], set_note)
 
     def _edit_name(self) -> None:
         chosen = self.selected()
@@ -328,9 +365,17 @@ class CheckpointsPanel(Panel):
         rows = self.table.selected_rows()
         if ids := list(self._deletable(rows)):
             self._source.request_deletion(ids)
-            self.refresh()
+            self._show()
             if self.model.rowCount() and not self.table.selected_rows():  # the keyboard continues from here
                 self.table.selectRow(min(rows[0], self.model.rowCount() - 1))
+
+    def _undo(self) -> None:
+        self._source.undo_stack.undo()
+        self._show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.best.fit(self.height())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -12,7 +12,7 @@ from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.market.shown_names import symbols_apart
 from desktop.checkpoints.columns import format_bytes, symbols_text
-from desktop.state.checkpoint_source import CheckpointSource, score_text
+from desktop.state.checkpoint_source import CheckpointSource, adds_text
 from desktop.ui.dialog_parts import close_button
 from desktop.ui.formatting import MISSING, format_count, format_time
 from desktop.ui.plain_text import Label
@@ -92,8 +92,8 @@ class RunsDialog(QDialog):
             Column(translate("Checkpoints", "Size"), lambda line: format_bytes(line.size_bytes), side=RIGHT),
             Column(translate("Checkpoints", "Newest"), lambda line: format_time(line.newest.info.created_at_ms)),
             Column(
-                translate("Checkpoints", "Best score"),
-                lambda line: MISSING if line.best is None else score_text(line.best.info),
+                translate("Checkpoints", "Best adds"),
+                lambda line: MISSING if line.best is None else adds_text(line.best.info),
             ),
             Column(translate("Checkpoints", "State"), self._state),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QStyle,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
 )
@@ -21,6 +20,7 @@ from core.checkpoints.catalog import Catalog
 from core.checkpoints.row import CheckpointRow
 from core.settings.window import BrowserSettings
 from desktop.checkpoints.columns import (
+    ALL_RUNS_COLUMNS,
     BEST,
     BY_NAME,
     COLUMNS,
@@ -30,6 +30,7 @@ from desktop.checkpoints.columns import (
     LEAST_FIRST,
     PINNED,
     PLACE,
+    SHRINKING,
     WHERE_FILLED,
     WRECKED,
     marks,
@@ -37,15 +38,15 @@ from desktop.checkpoints.columns import (
 from desktop.checkpoints.model import CheckpointTableModel
 from desktop.checkpoints.widths import ICON_SIZE, WORDS_INDENT, ColumnWidths
 from desktop.ui.icons import icon
-from desktop.ui.tables import Index, PaintedCell, style_table
+from desktop.ui.tables import Index, PaintedCell, RowCells, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 
 class CheckpointTable(QTableView):
     """Shows a CheckpointTableModel. Until columns are chosen, the least important ones are hidden if there is no room,
-    and the tooltip has them. No user action hides one: chosen columns stay, as do columns with a set width and the
-    columns beside an added name; the table scrolls."""
+    and the tooltip has them: the note stays in view. Chosen columns stay, as do columns with a set width; the table
+    then scrolls. Symbol and run are beside the checkpoints of all runs."""
 
     arranged = Signal(object)
     """BrowserSettings: the user has changed columns, widths or sorting."""
@@ -76,15 +77,16 @@ class CheckpointTable(QTableView):
         return tuple(COLUMNS[number].name for number in order if not self.isColumnHidden(number))
 
     def chosen_columns(self) -> tuple[str, ...]:
-        """The `shown_columns`, and the columns that are hidden only for lack of room."""
+        """The `shown_columns` and those that are hidden only for lack of room, without those that all runs bring."""
         header = self.horizontalHeader()
         order = (COLUMNS[header.logicalIndex(place)].name for place in range(header.count()))
-        return tuple(name for name in order if name in self._crowded_out or not self.isColumnHidden(PLACE[name]))
+        known = (name for name in order if name in self._crowded_out or not self.isColumnHidden(PLACE[name]))
+        return tuple(name for name in known if name not in self._of_all_runs())
 
     def arrange(self, settings: BrowserSettings) -> None:
         """Apply columns, widths and sorting; unknown names are skipped. Emits nothing."""
         self.settings = settings
-        chosen = [name for name in settings.columns if name in PLACE] or list(FIRST_COLUMNS)
+        chosen = self._arranged()
         self._is_arranging = True
         header = self.horizontalHeader()
         rest = [column.name for column in COLUMNS if column.name not in chosen]
@@ -98,6 +100,17 @@ class CheckpointTable(QTableView):
             header.setSortIndicator(PLACE[sort_by], order)
         self._is_arranging = False
         self.size_columns()
+
+    def _of_all_runs(self) -> tuple[str, ...]:
+        """The columns that are shown only because all runs are."""
+        is_all = self.settings.all_runs
+        return tuple(name for name in ALL_RUNS_COLUMNS if is_all and name not in self.settings.columns)
+
+    def _arranged(self) -> list[str]:
+        """The columns that are to be shown, from left to right."""
+        chosen = [name for name in self.settings.columns if name in PLACE] or list(FIRST_COLUMNS)
+        leading = list(takewhile(LEADING.__contains__, chosen))
+        return [*leading, *self._of_all_runs(), *chosen[len(leading) :]]
 
     @property
     def sorting(self) -> tuple[str, bool]:
@@ -140,7 +153,7 @@ class CheckpointTable(QTableView):
         identify a row. Scroll there once the change is shown."""
         self._brought_into_view = name
         if self.settings.columns and name not in self.settings.columns:
-            shown = self.shown_columns()
+            shown = self.chosen_columns()
             place = len(list(takewhile(LEADING.__contains__, shown)))
             self._change(replace(self.settings, columns=(*shown[:place], name, *shown[place:])))
             self.arrange(self.settings)
@@ -157,23 +170,41 @@ class CheckpointTable(QTableView):
         self.scrollTo(self.rows.index(row, PLACE[name]))
 
     def fit_columns(self) -> None:
-        """Unless columns were chosen, hide as many as the others need to be whole."""
+        """Unless columns were chosen, hide as many as the others need to be whole; then narrow columns of words."""
         self._crowded_out = frozenset()
         if self.settings.columns:
             return
-        widths = {**self._widths.natural(self.fontMetrics()), **self.settings.widths}  # a hidden column has no width
-        counted = [name for name in FIRST_COLUMNS if name not in WHERE_FILLED]  # a first name must not cost a column
-        hidden = set[str]()
-        for name in LEAST_FIRST:
-            if sum(widths[each] for each in counted if each not in hidden) <= self.viewport().width():
-                break
-            if name not in self.settings.widths:
-                hidden.add(name)
-        self._crowded_out = frozenset(hidden)
+        natural = {**self._widths.natural(self.fontMetrics()), **self.settings.widths}  # a hidden column has no width
+        arranged = self._arranged()
+        widths = {name: natural[name] for name in arranged if name not in self._unfilled}
+        room, least = self.viewport().width(), self._widths.least(self.fontMetrics())
+        self._crowded_out = self._least_important(widths, room, least)
+        widths = {name: width for name, width in widths.items() if name not in self._crowded_out}
         self._is_arranging = True
-        for name in FIRST_COLUMNS:
-            self.setColumnHidden(PLACE[name], name in hidden | self._unfilled)
+        for name in arranged:
+            self.setColumnHidden(PLACE[name], name not in widths)
+        for name, width in self._narrowed(widths, room, least).items():
+            self.horizontalHeader().resizeSection(PLACE[name], width)
         self._is_arranging = False
+
+    def _least_important(self, widths: Mapping[str, int], room: int, least: int) -> frozenset[str]:
+        """The columns that have to be hidden so that the others fit; the last one only if words cannot be narrowed."""
+        hidden, needed = set[str](), sum(widths.values())
+        for name in (each for each in LEAST_FIRST if each in widths and each not in self.settings.widths):
+            if name == LEAST_FIRST[-1]:
+                needed -= sum(max(widths[each] - least, 0) for each in SHRINKING if each in widths.keys() - hidden)
+            if needed > room:
+                hidden.add(name)
+                needed -= widths[name]
+        return frozenset(hidden)
+
+    def _narrowed(self, widths: Mapping[str, int], room: int, least: int) -> dict[str, int]:
+        """Widths of the columns of words: less than these, as far as the others need it."""
+        excess, narrowed = sum(widths.values()) - room, {}
+        for name in (each for each in SHRINKING if each in widths and each not in self.settings.widths):
+            narrowed[name] = max(min(widths[name], least), widths[name] - max(excess, 0))
+            excess -= widths[name] - narrowed[name]
+        return narrowed
 
     def size_columns(self) -> None:
         """Set the widths that the font needs, or the user's own."""
@@ -229,7 +260,7 @@ class CheckpointTable(QTableView):
         self.setSortingEnabled(True)
 
 
-class TextDelegate(QStyledItemDelegate):
+class TextDelegate(RowCells):
     """Separates words from the numbers to their left, which end at the same edge."""
 
     def displayText(self, value: object, locale: QLocale | QLocale.Language) -> str:
@@ -266,7 +297,7 @@ def _unfilled(catalog: Catalog) -> frozenset[str]:
     return frozenset(name for name in WHERE_FILLED if not has[name])
 
 
-class NumberDelegate(QStyledItemDelegate):
+class NumberDelegate(RowCells):
     """Shows numbers whole in the visible part of their cell, or an ellipsis if that fits."""
 
     def __init__(self, table: QTableView) -> None:

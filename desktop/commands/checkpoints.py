@@ -8,8 +8,9 @@ from contextlib import closing
 import click
 from rich.table import Table
 
+from core.checkpoints.best import proven_gain
 from core.checkpoints.weight_file import verify
-from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.checkpoint_info import NAMES_IN_EXPORTS, CheckpointInfo
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -29,20 +30,21 @@ def checkpoints() -> None:
 @common_options
 @with_stored_context
 def list_(context: Context) -> None:
-    """All checkpoints of all runs, the newest run first."""
+    """All checkpoints of all runs, the newest run first, with what their models are proven to add."""
     known = _all(context.folder)
     if context.as_json:
-        print_json({"checkpoints": [dataclasses.asdict(info) for info in known]})
+        print_json({"checkpoints": [_data(info) for info in known]})
         return
     table = Table(box=None, pad_edge=False)
-    for title in ("Checkpoint", "Step", "Reason", "Skill", "Loss", "Size", ""):
-        table.add_column(title, justify="right" if title in ("Step", "Skill", "Loss", "Size") else "left")
+    for title in ("Checkpoint", "Step", "Reason", "Adds", "Loss", "Size", ""):
+        table.add_column(title, justify="right" if title in ("Step", "Adds", "Loss", "Size") else "left")
     for info in known:
         flags = ", ".join(name for name, is_set in (("best", info.is_best), ("pinned", info.is_pinned)) if is_set)
-        skill = "–" if info.skill is None else f"{100 * info.skill:+.2f} %"
+        gain = proven_gain(info)
+        adds = "–" if gain is None else f"{100 * gain:+.2f} %"
         loss = "–" if info.loss is None else f"{info.loss:.4f}"
         size = f"{info.size_bytes / 1e6:.1f} MB"
-        table.add_row(info.checkpoint_id, f"{info.step:,}", info.reason, skill, loss, size, flags)
+        table.add_row(info.checkpoint_id, f"{info.step:,}", info.reason, adds, loss, size, flags)
     print_whole(table if known else "No checkpoint yet.")
 
 
@@ -55,7 +57,7 @@ def show_(context: Context, checkpoint_id: str) -> None:
     found = [info for info in _all(context.folder) if info.checkpoint_id == checkpoint_id]
     if not found:
         raise UserError(f"There is no checkpoint '{checkpoint_id}'. See: ghostcandle checkpoints list")
-    data = dataclasses.asdict(found[0])
+    data = _data(found[0])
     if context.as_json:
         print_json(data)
     else:
@@ -71,6 +73,10 @@ def verify_(context: Context) -> None:
     known = _all(context.folder)
     faults = {info.checkpoint_id: verify(context.folder.absolute(info.file), info.sha256) for info in known}
     report_whole(context, "checkpoints", len(known), {id_: fault for id_, fault in faults.items() if fault})
+
+
+def _data(info: CheckpointInfo) -> dict[str, object]:
+    return {NAMES_IN_EXPORTS.get(name, name): value for name, value in dataclasses.asdict(info).items()}
 
 
 def _all(folder: DataFolder) -> list[CheckpointInfo]:

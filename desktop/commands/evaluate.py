@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
 
+from core.domain.candle import Interval
 from core.evaluation.details import evaluate_run, timeline_of
 from core.evaluation.report.page import page
 from core.files.durable import write_durably
 from core.storage.database import open_database
 from core.storage.runs import RunStore
 from desktop.app.context import Context
-from desktop.commands.errors import UserError
+from desktop.commands.errors import UserError, wrong_usage
 from desktop.commands.evaluate_together import evaluate_together
 from desktop.commands.evaluation_run import run_over
 from desktop.commands.options import NumberRange, common_options, model_option, print_json, with_context
@@ -30,6 +32,17 @@ _BASIS_POINT = 1e-4
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--together", is_flag=True, help="One model learns all files; each is judged, and all as one.")
 @click.option("--candles", "count", type=click.IntRange(1), help="Use only the first N candles of each file.")
+@click.option(
+    "--inside",
+    "insides",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A file of finer candles of the same market, for each FILE in its order: the forecasts also use how the price "
+    "moved within each candle.",
+)
+@click.option(
+    "--interval", "joined_to", help="Join the candles of each FILE to candles of this length, whose inside they are."
+)
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page with plots to this file: OUT.html.")
 @click.option("--checkpoint", help="Start from this checkpoint: its id, or the folder it was exported to.")
 @click.option(
@@ -51,6 +64,8 @@ def evaluate(
     files: tuple[Path, ...],
     together: bool,
     count: int | None,
+    insides: tuple[Path, ...],
+    joined_to: str | None,
     report: Path | None,
     checkpoint: str | None,
     frozen: bool,
@@ -61,13 +76,15 @@ def evaluate(
 
     Without --seed the seed is 0, so that two evaluations agree.
     """
+    if joined_to is not None:
+        context = _joining(context, joined_to, insides)
     trade_cost = context.settings.paper.of_a_trade if trade_cost_bp is None else _BASIS_POINT * trade_cost_bp
     if together:
         if report is not None or checkpoint is not None or frozen or count_seen:
             raise UserError(
                 "--together takes no --report, --checkpoint, --frozen or --count-seen; evaluate one file for those.", 2
             )
-        found = evaluate_together(context, files, count, trade_cost)
+        found = evaluate_together(context, files, count, trade_cost, insides)
         print_json(found) if context.as_json else print_together(found)
         return
     if len(files) > 1:
@@ -85,7 +102,7 @@ def evaluate(
         context = dataclasses.replace(context, settings=chosen.settings_over(context.settings))
         start, description = starting_point(chosen, candle_file, count, counts_seen=count_seen, learns=not frozen)
         beginning = {"checkpoint": description}
-    with run_over(context, files, count, start) as (replayed, of_run):
+    with run_over(context, files, count, start, insides) as (replayed, of_run):
         summary: dict[str, Any] = {"file": candle_file.name, **beginning, **of_run}
         with closing(open_database(replayed.folder.database, readonly=True)) as db:
             run, horizons = RunStore(db).get(summary["run_id"]), context.settings.model.horizons
@@ -94,6 +111,16 @@ def evaluate(
     print_json(summary) if context.as_json else print_evaluation(summary)
     if report is not None and timeline is not None:
         _write_report(report, page(summary, timeline))
+
+
+def _joining(context: Context, length: str, insides: Sequence[Path]) -> Context:
+    """Raises UserError."""
+    if insides:
+        raise UserError("--interval makes FILE the inside of its own candles; leave out --inside.", 2)
+    with wrong_usage(ValueError):
+        Interval.parse(length)
+    market = dataclasses.replace(context.settings.market, joined_to=length)
+    return dataclasses.replace(context, settings=dataclasses.replace(context.settings, market=market))
 
 
 def check_page(name: str, page: Path) -> None:

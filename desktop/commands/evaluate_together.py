@@ -25,16 +25,18 @@ _OF_MODEL = ("steps", "loss", "checkpoints", *_OF_RUN)
 """Fields that are repeated under each file, so that each has all that `evaluate` finds for it alone."""
 
 
-def evaluate_together(context: Context, files: Sequence[Path], count: int | None, trade_cost: float) -> dict[str, Any]:
+def evaluate_together(
+    context: Context, files: Sequence[Path], count: int | None, trade_cost: float, insides: Sequence[Path] = ()
+) -> dict[str, Any]:
     """The results of `evaluate`, under each file's name, and under "pooled" all files as one. Raises UserError,
     CandleFileError and StorageError.
 
     count: the number of candles used of each file, from its start. trade_cost: of the paper scores, as a share of a
-    trade's value.
+    trade's value. insides: as in `run_over`.
     """
     names = _names(files)
     with (
-        run_over(context, files, count) as (replayed, summary),
+        run_over(context, files, count, insides=insides) as (replayed, summary),
         closing(open_database(replayed.folder.database, readonly=True)) as db,
     ):
         return _judged(db, names, summary, context.settings.model.horizons, trade_cost)

@@ -6,6 +6,7 @@ import dataclasses
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,26 @@ from desktop.commands.headless import run_headless
 
 @contextmanager
 def run_over(
-    context: Context, files: Sequence[Path], count: int | None, start: StartingPoint | None = None
+    context: Context,
+    files: Sequence[Path],
+    count: int | None,
+    start: StartingPoint | None = None,
+    insides: Sequence[Path] = (),
 ) -> Iterator[tuple[Context, dict[str, Any]]]:
     """Replay the files once at full speed, several for one model. Yields the context of that run, and its summary; the
     run is deleted afterwards. Raises UserError if it, or the block, was stopped.
 
-    count: the number of candles used of each file, from its start.
+    count: the number of candles used of each file, from its start. insides: a file of finer candles for each, or none.
     """
+    if insides and len(insides) != len(files):
+        raise UserError("Name as many files with --inside as there are candle files, in their order.", 2)
     whole, named = ("file", files[0].name) if len(files) == 1 else ("files", f"{len(files)} files")
     stopped = f"Stopped before the end of the {whole}; nothing was judged and nothing written."
     market = dataclasses.replace(context.settings.market, feed="replay", speed=0.0)
-    first, *others = (dataclasses.replace(market, file=str(file)) for file in files)
+    finer = (str(each) for each in insides) if insides else repeat(None)
+    first, *others = (
+        dataclasses.replace(market, file=str(file), inside=inside) for file, inside in zip(files, finer, strict=False)
+    )
     with stopped_by_signals(_interrupt), tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         replayed = dataclasses.replace(
             context,

@@ -25,7 +25,7 @@ from core.storage.ownership import FolderOwner, own
 from core.storage.recovering import moment, open_or_recover
 from core.storage.runs import RunStore
 from core.training.hosting.headless import HeadlessRun
-from core.training.online.trainer_spec import SessionSpec, in_order
+from core.training.online.trainer_spec import SessionSpec, as_it_began, in_order
 from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
@@ -94,7 +94,8 @@ async def _run(
     feeds = await _feeds(context, clock, progress)
     first, *others = feeds
     root, settings = context.folder.root, context.settings
-    spec = SessionSpec(root, first, settings, context.new_run, context.start, tuple(others))
+    reads_inside = any(feed.has_insides for feed in feeds.values())
+    spec = SessionSpec(root, first, settings, context.new_run, context.start, tuple(others), reads_inside)
 
     def show_feed(status: FeedStatus) -> None:
         progress.show_feed(status)
@@ -166,6 +167,7 @@ def _last_simulated(context: Context) -> Market | None:
 
 def _summary(context: Context, spec: SessionSpec, progress: TerminalProgress, wall_s: float) -> dict[str, Any]:
     with closing(open_database(context.folder.database, readonly=True)) as db:
+        spec = as_it_began(spec, RunStore(db))
         found = RunStore(db).find(spec.market, spec.fingerprint, spec.others)
         if found is None:
             raise UserError("The run ended before its first candle; nothing was learned.")

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,10 @@ _SHARED = frozenset(
 )
 """Options of which a `Context` is made; a command gets the others."""
 _SEVERAL = "Can be repeated: one model learns all of them."
+_INSIDE = (
+    "A file of finer candles of the same market, for each --file in its order: the forecasts also use how the price "
+    "moved within each candle."
+)
 _SPEED = "Candles per second; 0: as fast as possible; a simulation without --candles then runs in real time."
 _NO_EXCHANGE = (FILE_VENUE, SIMULATED_VENUE)
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
@@ -105,8 +110,9 @@ run_options = taking(
     click.option("--feed", type=_FEEDS, help="Where candles come from."),
     click.option("--venue", help="The exchange, by its ccxt id."),
     click.option("--symbol", multiple=True, help=f"The market's symbol, such as BTC/USDT. {_SEVERAL}"),
-    click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),
+    click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d. A file's are joined to it."),
     click.option("--file", multiple=True, type=click.Path(), help=f"The candle file to replay. {_SEVERAL}"),
+    click.option("--inside", multiple=True, type=click.Path(), help=_INSIDE),
     click.option("--speed", type=NumberRange(0.0), help=_SPEED),
     click.option("--warm-up", type=click.IntRange(0, 20_000), help="Closed candles to learn first."),
     click.option("--candles", type=click.IntRange(1), help="Stop after this many candles of the feed."),
@@ -260,7 +266,7 @@ def _context(options: dict[str, Any], stack: ExitStack) -> Context:
         warnings = _with_copy(folder, warnings)
     for warning in warnings:
         _log.warning("%s", warning)
-    named = {name: options.get(name) or () for name in ("symbol", "file")}
+    named = {name: options.get(name) or () for name in ("symbol", "file", "inside")}
     overlaid = _overlaid(settings, {**options, **{name: next(iter(each), None) for name, each in named.items()}})
     return Context(
         settings=overlaid,
@@ -276,14 +282,19 @@ def _context(options: dict[str, Any], stack: ExitStack) -> Context:
     )
 
 
-def _others(first: MarketSettings, symbol: Sequence[str], file: Sequence[str]) -> tuple[MarketSettings, ...]:
+def _others(
+    first: MarketSettings, symbol: Sequence[str], file: Sequence[str], inside: Sequence[str]
+) -> tuple[MarketSettings, ...]:
     """The markets after the first. Raises UserError."""
+    if inside and len(inside) != len(file):
+        raise UserError("Name as many files with --inside as with --file, in their order.", 2)
     if symbol and file:
         raise UserError("A file is a market by itself: give --file or --symbol, not both.", 2)
     names = (*symbol, *file)
     if (twice := next((each for each in names if names.count(each) > 1), None)) is not None:
         raise UserError(f"{twice} is named twice. Name each market once.", 2)
-    files = (dataclasses.replace(first, file=each) for each in file[1:])
+    insides = inside[1:] or repeat(None)
+    files = (dataclasses.replace(first, file=each, inside=of) for each, of in zip(file[1:], insides, strict=False))
     return (*files, *(dataclasses.replace(first, symbol=each) for each in symbol[1:]))
 
 
@@ -297,7 +308,7 @@ def _with_copy(folder: DataFolder, warnings: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
-    market = _given(options, "feed", "venue", "symbol", "interval", "file", "speed")
+    market = _given(options, "feed", "venue", "symbol", "interval", "file", "inside", "speed")
     training = _given(options, "seed", "device", "start_from")
     challengers = tuple(map(absolute, options.get("model") or ())) or settings.model.challengers
     if options.get("warm_up") is not None:
@@ -306,6 +317,8 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
         training["host"] = options["trainer"]
     if market.get("file") is not None and "feed" not in market:
         market["feed"] = "replay"
+    if "file" in market:  # it replaces the settings' file with what belongs to that
+        market = {"joined_to": market.get("interval"), "inside": None, **market}
     if _ends_feed(settings.market, market):
         market["feed"] = "auto"
         if settings.market.venue in _NO_EXCHANGE:

@@ -116,7 +116,10 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _checkpoints(saved: dict[str, Any]) -> str:
     best = saved["best"]
-    return f"{saved['kept']} kept of {saved['saved']}; best: {'none yet' if best is None else best['id']}"
+    shown = (
+        "none yet" if best is None else best["id"] if best["adds"] is not None else f"{best['id']}, not proven to add"
+    )
+    return f"{saved['kept']} kept of {saved['saved']}; best: {shown}"
 
 
 def pretraining_rows(account: dict[str, Any]) -> list[tuple[str, str]]:

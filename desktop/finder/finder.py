@@ -11,6 +11,7 @@ from itertools import chain
 from pydantic import ValidationError
 from PySide6.QtCore import QObject, Signal
 
+from core.checkpoints.best import proven_gain
 from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.watchlist import WatchedMarket
@@ -27,7 +28,7 @@ from desktop.finder.dialog import MARKET, FinderDialog
 from desktop.finder.search import Entry, EntryKind
 from desktop.services.market_check import EXCHANGE_FEEDS
 from desktop.services.market_choice import MarketChoice
-from desktop.state.checkpoint_source import CheckpointSource, score_text
+from desktop.state.checkpoint_source import CheckpointSource, adds_text
 from desktop.state.shell import Shell
 from desktop.ui import formatting
 from desktop.ui.theme import Theme
@@ -215,8 +216,8 @@ def checkpoint_entries(infos: Iterable[CheckpointInfo], show: Callable[[str], ob
         )
         named = ", ".join(name for is_so, name in marks if is_so)
         candle = formatting.format_time(info.candle_open_time_ms)
-        score = translate("Finder", "score {0}").format(score_text(info))
-        parts = (info.name, named, score, candle, ", ".join(info.tags), info.note)
+        adds = "" if proven_gain(info) is None else translate("Finder", "adds {0}").format(adds_text(info))
+        parts = (info.name, named, adds, candle, ", ".join(info.tags), info.note)
         details = " · ".join(part for part in parts if part)
         text = translate("Finder", "Step {0}").format(formatting.format_count(info.step))
         yield Entry(EntryKind.CHECKPOINT, text, partial(show, info.checkpoint_id), details, more=str(info.step))

@@ -50,7 +50,7 @@ TRAIN = Arrangement(
 )
 """The effect of each step, and the failures."""
 COMPARE = Arrangement(
-    right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 0.8), ((_ID.SHOW_BEST,), 0.2)),
+    right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 1.0),),
     bottom=(_ID.SHOW_CHECKPOINTS,),
     bottom_share=0.45,
     bottom_px=(260, 620),

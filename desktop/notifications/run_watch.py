@@ -9,7 +9,7 @@ from core.domain.events import Incident, Severity, TrainerState
 from core.market.feeds.base import FeedState
 from core.settings.window import NotificationSettings
 from desktop.notifications.messages import DesktopMessages
-from desktop.state.checkpoint_source import score_text
+from desktop.state.checkpoint_source import adds_text
 from desktop.state.job_list import Job, JobState
 from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
@@ -73,8 +73,8 @@ class RunWatch(QObject):
         if self._wanted.new_best and saved.reason == "best" and is_live:
             self._send(
                 translate("Notifications", "New best checkpoint"),
-                translate("Notifications", "Step {0}, score {1}. That proves no edge.").format(
-                    formatting.format_count(saved.step), score_text(saved)
+                translate("Notifications", "The model of step {0} adds {1} to the ghosts.").format(
+                    formatting.format_count(saved.step), adds_text(saved)
                 ),
             )
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from core.domain.clock import Clock
 from core.domain.events import JobProgress
-from core.settings.tree import BackupSettings
+from core.settings.record import BackupSettings
 from core.storage.folder import DataFolder
 from desktop.ui.translation import translate
 

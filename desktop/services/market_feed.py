@@ -117,6 +117,11 @@ class MarketFeeds:
         self.asked = {market: self.asked[market] for market in ordered}
 
     @property
+    def has_insides(self) -> bool:
+        """Whether candles of any come with what is known of their inside."""
+        return any(feed.has_insides for feed in self._feeds.values())
+
+    @property
     def pace(self) -> ReplayPace | None:
         """The pace of the replays; None if no replay plays at a pace."""
         from core.market.feeds.replay import ReplayFeed  # noqa: PLC0415 - after the first paint

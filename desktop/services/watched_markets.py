@@ -59,6 +59,7 @@ class WatchedMarkets(QObject):
         state.ready.connect(self._on_ready)
         self._markets: dict[Market, MarketListener] = {}
         """The watched markets, in their order at a close."""
+        self._reads_inside = False
         self._learned: dict[Market, bool] = {}
         """Whether the trainer learns from each of its markets, by the last command."""
         self.always_learned: frozenset[Market] = frozenset()
@@ -108,6 +109,7 @@ class WatchedMarkets(QObject):
             market: MarketListener(market, asked, self._state, self.trainer) for market, asked in feed.asked.items()
         }
         feed.listeners = self._markets
+        self._reads_inside = feed.has_insides
         if not self.always_learned:  # else markets have joined, and another one may be on the chart by now
             of_user = (self.settings.market, *self._group)
             self.always_learned = frozenset(market for market, asked in feed.asked.items() if asked in of_user)
@@ -124,7 +126,11 @@ class WatchedMarkets(QObject):
         market = self.market
         assert market is not None, "open a market first"
         first, *others = self._markets
-        spec = SessionSpec(self._folder.root, first, self.settings, self._new_run, others=tuple(others))
+        spec = SessionSpec(
+            *(self._folder.root, first, self.settings, self._new_run),
+            others=tuple(others),
+            reads_inside=self._reads_inside,
+        )
         self._new_run = False
         self._learned = {}
         rows = [self._state.markets.row(market) for market in self._markets]

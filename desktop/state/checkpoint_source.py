@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import isfinite
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from core.checkpoints.best import is_worse_than_none
+from core.checkpoints.best import is_proven_to_add, proven_gain
 from core.checkpoints.catalog import Catalog
 from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
+from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF
 from core.storage.errors import StorageError
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
@@ -99,22 +99,17 @@ class CheckpointSource(QObject):
         return min(self.checkpoints(), key=lambda info: abs(info.step - step), default=None)
 
     def best(self) -> CheckpointInfo | None:
-        """The watched run's checkpoint with the highest skill; None if none is better than no model."""
+        """The watched run's best checkpoint; None before the first score."""
         return next((info for info in self.checkpoints() if info.is_best), None)
-
-    def scored(self) -> list[CheckpointInfo]:
-        """The watched run's checkpoints with a score, sound or not, the highest first."""
-        found = [info for info in self.checkpoints() if info.skill is not None and isfinite(info.skill)]
-        return sorted(found, key=lambda info: info.skill or 0.0, reverse=True)
 
     def is_the_model(self, info: CheckpointInfo) -> bool:
         """Whether the model equals this checkpoint, with no step since: restoring it would change nothing."""
         return info.is_in_use and (self._state.step or 0) <= info.step
 
     def bests(self) -> list[CheckpointInfo]:
-        """The checkpoints of the watched run that were its best when saved, and its present best."""
+        """The checkpoints of the watched run that were its best when saved, and its present best, if proven to add."""
         infos = reversed(self.checkpoints())
-        return [info for info in infos if info.is_best or (info.reason == "best" and not is_worse_than_none(info))]
+        return [info for info in infos if is_proven_to_add(info) and (info.is_best or info.reason == "best")]
 
     def newest_ids(self) -> frozenset[str]:
         """The newest checkpoint of each run: the trainer always keeps it."""
@@ -316,28 +311,46 @@ def _archived(count: int, *, is_archived: bool) -> str:
     return (one if count == 1 else more).format(format_count(count))
 
 
-SCORE_MEANING = QT_TRANSLATE_NOOP(
+ADDS_MEANING = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "Score: skill of the model alone, close and range in equal parts, over the newest 300 candles scored when it was "
-    "saved, with its 95 % interval; or over the newest 100 with the weights as saved, if that is lower. It compares "
-    "checkpoints; it is not the skill of the ghosts, which combine the model's forecast with simpler ones.\n0 % is "
-    "no better than the reference, “no change”.",
+    "What the model adds to the skill of the ghosts, beyond the baselines: close and range in equal parts, over all "
+    "own candles of its line of weights until it was saved, with an interval that holds however often you look. It is "
+    "shown once it is proven, when the interval excludes 0.",
 )
 BEST_MEANING = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "The highest score of its run among the checkpoints whose model does not make the ghosts worse. That proves no "
-    "edge: see Accuracy for a proof.",
+    "Of the checkpoints of a run that are proven to add to the ghosts, the one whose model alone was best over the "
+    "newest 300 candles. While none is proven to add, of all.",
 )
 
 
-def score_text(info: CheckpointInfo, *, is_short: bool = False) -> str:
-    """``+1.2 % (0.3 to 2.1)``; without an interval if there is none, and if `is_short` also beside the mark of a
-    restore, so that the text is no longer than others."""
-    if info.skill is None:
+def adds_text(info: CheckpointInfo, *, is_short: bool = False) -> str:
+    """``+1.2 % (0.3 to 2.1)`` if that is proven; without the interval if `is_short` beside the mark of a restore, so
+    that the text is no longer than others."""
+    gain, is_restored = proven_gain(info), info.reason == "restore"
+    if gain is None or info.gain_low is None or info.gain_high is None:
         return MISSING
-    score, is_restored = format_percent(info.skill, 1, signed=True), info.reason == "restore"
-    if info.skill_low is not None and info.skill_high is not None and not (is_short and is_restored):
-        low, high = format_number(info.skill_low * 100, 1), format_number(info.skill_high * 100, 1)
-        score = translate("Checkpoints", "{0} ({1} to {2})").format(score, low, high)
-    # A restored model has no score yet: this is that of the checkpoint whose weights it has.
-    return translate("Checkpoints", "{0}, as restored").format(score) if is_restored else score
+    text = format_percent(gain, 1, signed=True)
+    if not (is_short and is_restored):
+        interval = translate("Checkpoints", "{0} ({1} to {2})")
+        text = interval.format(text, _end(info.gain_low), _end(info.gain_high))
+    # A restored model has forecast nothing yet: this is of the checkpoint whose weights it has.
+    return translate("Checkpoints", "{0}, as restored").format(text) if is_restored else text
+
+
+def adds_sentence(info: CheckpointInfo) -> str:
+    """What the model adds; if that is not shown, why not."""
+    over = format_count(info.gain_candles)
+    if info.gain_low is not None and info.gain_high is not None:
+        text = translate("Checkpoints", "Not proven to add: the interval, {0} to {1} %, has 0 in it; over {2} candles")
+        if proven_gain(info) is not None:
+            return translate("Checkpoints", "Adds {0}, over {1} candles").format(adds_text(info), over)
+        return text.format(_end(info.gain_low), _end(info.gain_high), over)
+    text = translate("Checkpoints", "Not known what it adds: {0} of the {1} candles that a proof needs")
+    return text.format(over, FEWEST_FOR_A_PROOF)
+
+
+def _end(share: float) -> str:
+    """An end of an interval in percent. It is never rounded to zero, as its side of zero is the proof."""
+    decimals = next((places for places in range(1, 6) if round(100.0 * share, places)), 1)
+    return format_number(100.0 * share, decimals)

@@ -47,6 +47,7 @@ def style_table(table: QTableView, name: str, *, several: bool = True) -> None:
     modes = QAbstractItemView.SelectionMode
     table.setSelectionMode(modes.ExtendedSelection if several else modes.SingleSelection)
     table.setShowGrid(False)
+    table.setItemDelegate(RowCells(table))
     table.setWordWrap(False)
     table.setTabKeyNavigation(False)
     table.verticalHeader().hide()
@@ -207,6 +208,19 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return None
 
 
+class RowCells(QStyledItemDelegate):
+    """The current cell of a selected row looks like the others: Qt would lay a grey veil over its text."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        _remove_veil(option)
+
+
+def _remove_veil(option: QStyleOptionViewItem) -> None:
+    if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]  # PySide6's stubs lack these
+        option.state &= ~QStyle.StateFlag.State_HasFocus  # type: ignore[attr-defined]
+
+
 class PaintedCell(QStyledItemDelegate):
     """A cell with the style's background and our own content."""
 
@@ -216,7 +230,8 @@ class PaintedCell(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         # Without initStyleOption, which asks the model for eight roles a cell, the option has a ground and no text.
-        widget: QWidget = option.widget  # type: ignore[attr-defined]  # PySide6's stubs lack these
+        widget: QWidget = option.widget  # type: ignore[attr-defined]
+        _remove_veil(option)
         widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, widget)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         painter.save()

@@ -16,7 +16,6 @@ from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.dialogs.setting_texts import with_change
 from desktop.jobs.panel import JobsPanel
 from desktop.panels.accuracy.panel import AccuracyPanel
-from desktop.panels.best_checkpoint import BestCheckpointPanel
 from desktop.panels.events.panel import EventsPanel
 from desktop.panels.gradients.panel import GradientsPanel
 from desktop.panels.loss import LossPanel
@@ -46,7 +45,6 @@ class Panels(QObject):
         self.loss = LossPanel(state, theme)
         self.gradients = GradientsPanel(state, theme, settings.current)
         self.accuracy = AccuracyPanel(state, theme)
-        self.best_checkpoint = BestCheckpointPanel(source, state, theme)
         self.checkpoints = CheckpointsPanel(source, theme)
         self.events = EventsPanel(state, logs, theme)
         self.markets = MarketsPanel(state, theme, settings.current.watchlist.markets)
@@ -59,7 +57,6 @@ class Panels(QObject):
             ActionId.SHOW_LOSS: (translate("Window", "Loss"), self.loss),
             ActionId.SHOW_GRADIENTS: (translate("Window", "Gradients"), self.gradients),
             ActionId.SHOW_ACCURACY: (translate("Window", "Accuracy"), self.accuracy),
-            ActionId.SHOW_BEST: (translate("Window", "Best checkpoint"), self.best_checkpoint),
             ActionId.SHOW_CHECKPOINTS: (translate("Window", "Checkpoints"), self.checkpoints),
             ActionId.SHOW_EVENTS: (translate("Window", "Events"), self.events),
             ActionId.SHOW_MARKETS: (translate("Window", "Markets"), self.markets),

@@ -27,12 +27,12 @@ from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
 
 FILTERS = (
-    "score > 1 and step > 500",
+    "adds > 1 and step > 500",
     "not (pinned or best) and coverage >= 88",
     "note like '%12%' or tags like '%kept%'",
     "periodic 1200",
 )
-SORTED_BY = ("score", "loss", "gradients", "parent", "note")
+SORTED_BY = ("adds", "loss", "gradients", "parent", "note")
 _REPEATS = 5
 
 
@@ -95,9 +95,12 @@ def _checkpoint(run_id: str, number: int, skill: float, loss: float, at_ms: int)
         created_at_ms=at_ms,
         reason="periodic",
         skill=None if number % 10 == 0 else skill,
-        skill_low=skill - 0.01,
-        skill_high=skill + 0.01,
+        skill_low=None,
+        skill_high=None,
         scored=number,
+        model_gain=skill,
+        gain_low=skill - 0.01,
+        gain_high=skill + 0.01,
         loss=loss,
         file=f"models/{number}.safetensors",
         size_bytes=1_400_000,

@@ -21,7 +21,7 @@ from core.evaluation.findings import Request
 from core.evaluation.running import RunningAccuracy
 from core.evaluation.summary import summarise
 from core.forecast.experts import LOSS_ROWS, Quantiles, pack_losses
-from core.settings.tree import RecordSettings
+from core.settings.record import RecordSettings
 from core.storage.candles import CandleStore
 from core.storage.checksums import Row, SealedTable
 from core.storage.database import open_database, write

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.domain.clock import SystemClock
-from core.settings.tree import RecordSettings
+from core.settings.record import RecordSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.row_repair import find_damaged

@@ -410,6 +410,10 @@ def checkpoint(step: int, **changes: object) -> CheckpointInfo:
         skill_low=skill - 0.015,
         skill_high=skill + 0.014,
         scored=step - 40,
+        model_gain=skill,
+        gain_low=skill - 0.005,
+        gain_high=skill + 0.006,
+        gain_candles=900,
         loss=0.3127 + abs(step - 12_300) * 2e-6,
         file=f"models/transformer/{RUN}/{step}.safetensors",
         size_bytes=1_431_552,
@@ -428,7 +432,7 @@ def checkpoints() -> list[CheckpointInfo]:
         checkpoint(12_310, reason="pause"),
         checkpoint(12_100, reason="best", is_best=True),
         checkpoint(11_800, reason="manual", is_pinned=True, note="Before the learning rate was halved"),
-        checkpoint(10_020, reason="exit", skill=None, skill_low=None, skill_high=None),
+        checkpoint(10_020, reason="exit", skill=None, model_gain=None, gain_low=None, gain_high=None, gain_candles=42),
     ]
 
 

@@ -15,7 +15,7 @@ from sqlite_utils import Database
 
 from core.domain.clock import SystemClock
 from core.domain.events import Incident, Severity
-from core.settings.tree import RecordSettings
+from core.settings.record import RecordSettings
 from core.storage.backup_record import list_backups
 from core.storage.backups import make_backup
 from core.storage.database import decode, open_database

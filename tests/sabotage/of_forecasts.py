@@ -182,8 +182,20 @@ FAULTS = (
     Fault(
         "unproven-checkpoint-is-best",
         "core/checkpoints/best.py",
-        "if not is_worse_than_none(info)), None)",
-        "if info is not None), None)",
+        "next(filter(is_proven_to_add, ranked), None)",
+        "next(iter(ranked), None)",
+    ),
+    Fault(
+        "what-a-checkpoint-adds-before-its-proof",
+        "core/checkpoints/best.py",
+        "return info.model_gain if info.gain_low > 0.0 or info.gain_high < 0.0 else None",
+        "return info.model_gain",
+    ),
+    Fault(
+        "a-decimal-comma-where-the-language-has-none",
+        "core/checkpoints/filtering.py",
+        "if not has_decimal_comma or",
+        "if",
     ),
     Fault(
         "a-filter-may-call-any-function",

@@ -385,6 +385,12 @@ FAULTS = (
         "(_scores(blocks) < NormalDist().inv_cdf(_CHANCE / blocks.shape[1])).all()",
     ),
     Fault(
+        "another-lines-block-in-what-a-checkpoint-adds",
+        "core/training/online/evidence.py",
+        "1 + bisect_left(self._ends_ms, after_ms)",
+        "bisect_left(self._ends_ms, after_ms)",
+    ),
+    Fault(
         "change-without-a-checkpoint",
         "core/training/hosting/service.py",
         "saved = () if self._health.newest is Disease.DIVERGED else self._save(CHANGE)",

@@ -48,6 +48,12 @@ FAULTS = (
         "sections.get(path, section) == section",
     ),
     Fault(
+        "rows-move-under-the-pointer",
+        "desktop/checkpoints/panel.py",
+        "self._show(stays=self._is_pointed_at())",
+        "self._show(stays=False)",
+    ),
+    Fault(
         "deleted-checkpoints-stay",
         "desktop/state/checkpoint_source.py",
         "        self._catalog.remove(self._gone)\n",

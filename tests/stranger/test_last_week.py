@@ -81,11 +81,11 @@ async def find_the_best_of_last_week(user: User) -> str:
     await user.type(f"saved < {before:%Y-%m-%d}")
     await user.read(" of ")
     await user.picture("14-of-last-week")
-    await user.click("Score", within="Checkpoints")
+    await user.click("Loss", within="Checkpoints")
     await user.picture("15-best-of-last-week")
     first = table().rows.row(0).info
-    scores = [kept.info.skill for kept in rows()]
-    assert first.skill is not None and first.skill == max(score for score in scores if score is not None)
+    losses = [kept.info.loss for kept in rows()]
+    assert first.loss is not None and first.loss == min(loss for loss in losses if loss is not None)
     assert all(kept.info.created_at_ms < end_of_last_week_ms(wall_ms()) + 1_000 for kept in rows())
     return format_count(first.step)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from core.domain.candle import Candle, Interval, Market
+from core.market.history.candle_file import CandleFile, CandleRows
+from core.storage.candles import StoredColumns
 
 MINUTE, HOUR = Interval.parse("1m"), Interval.parse("1h")
 MARKET = Market("file", "TEST", MINUTE)
@@ -37,6 +39,16 @@ def random_walk(count: int, seed: int = 0, start_ms: int = START_MS, interval: I
 def without(candles: list[Candle], *missing: int) -> list[Candle]:
     """The same candles with holes at these indices."""
     return [candle for index, candle in enumerate(candles) if index not in missing]
+
+
+def file_of(
+    candles: Sequence[Candle], fingerprint: str = "0123456789abcdef", interval: Interval = MINUTE
+) -> CandleFile:
+    """As if read from a file."""
+    times = np.array([candle.open_time_ms for candle in candles], dtype=np.int64)
+    values = np.array([(each.open, each.high, each.low, each.close, each.volume) for each in candles])
+    insides = {each.open_time_ms: each.inside for each in candles if each.inside is not None}
+    return CandleFile(CandleRows(StoredColumns(times, values.reshape(-1, 5).T), insides), interval, {}, fingerprint)
 
 
 def write_csv(path: Path, candles: Iterable[Candle]) -> Path:

@@ -18,7 +18,6 @@ from tests.support.picture_names import PANELS
 
 _SIZES = {
     ActionId.SHOW_LOSS: QSize(480, 380),
-    ActionId.SHOW_BEST: QSize(400, 150),
     ActionId.SHOW_EVENTS: QSize(940, 260),
 }
 _SETTLED_S = 0.8

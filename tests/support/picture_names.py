@@ -8,7 +8,6 @@ THEMES = ("dark", "light")
 SIZES = ((1600, 900), (1280, 720))
 PANELS = {
     ActionId.SHOW_LOSS: "loss",
-    ActionId.SHOW_BEST: "best-checkpoint",
     ActionId.SHOW_EVENTS: "incidents",
 }
 """Docks with a separate picture, by its name."""

@@ -193,9 +193,9 @@ async def _browser(application: Application, folder: Path) -> None:
     source.set_pinned(chosen, True)
     source.set_name(chosen[0], "Calm evening")
     source.set_tags(chosen, ["keep"], [])
-    shown = ("marks", "name", "step", "saved", "score", "coverage", "direction", "loss", "gradients", "device", "tags")
+    shown = ("marks", "name", "step", "saved", "adds", "coverage", "direction", "loss", "gradients", "device", "tags")
     panel.show_settings(BrowserSettings(columns=shown))
-    panel.filter.setText("score > -20 and step > 50")
+    panel.filter.setText("loss < 1 and step > 50")
     for theme in THEMES:
         appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
         window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))

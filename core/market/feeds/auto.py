@@ -12,13 +12,15 @@ from core.domain.candle import SIMULATED_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
+from core.market.feeds.inside_feed import with_insides
 from core.market.feeds.many import open_feeds
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds
 from core.market.feeds.replay import ReplayFeed, StoredFeed, replay_name, sample_feed
 from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.venue import ExchangeUrls
-from core.market.history.candle_file import read_candle_file
+from core.market.history.candle_file import CandleFile, read_candle_file
 from core.market.history.candle_table import Watch
+from core.market.history.insides import add_insides, joined
 from core.market.shown_names import shown_market
 from core.settings.tree import MarketSettings
 
@@ -90,6 +92,7 @@ def open_as_set(
         urls=urls,
         fallback_venues=settings.fallback_venues,
         holds=holds,
+        asks_finer=settings.asks_finer,
     )
 
 
@@ -127,8 +130,8 @@ async def _live_or_sample(
 
 def _exchange(
     settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None, hold: RateLimitHold
-) -> ExchangeFeed:
-    return ExchangeFeed(
+) -> Feed:
+    feed = ExchangeFeed(
         market_of(settings),
         clock,
         catch_up=settings.catch_up_candles,
@@ -137,14 +140,25 @@ def _exchange(
         fallback_venues=settings.fallback_venues,
         gate=hold,
     )
+    return with_insides(feed, urls, hold, clock) if settings.asks_finer else feed
 
 
 async def _replay(settings: MarketSettings, clock: Clock, limit: int | None, watch: Watch) -> ReplayFeed:
     if not settings.file:
         raise FeedError("A replay needs a candle file: name one with --file, or in the market dialog.")
     path = Path(settings.file)
-    file = await asyncio.to_thread(read_candle_file, path, watch)
+    file = await asyncio.to_thread(_file, path, settings, watch)
     return ReplayFeed(file, replay_name(path, file), clock, settings.speed or 0.0, settings.catch_up_candles, limit)
+
+
+def _file(path: Path, settings: MarketSettings, watch: Watch) -> CandleFile:
+    file = read_candle_file(path, watch)
+    if settings.joined_to is not None:
+        file = joined(file, Interval.parse(settings.joined_to))
+    if settings.inside is not None:
+        finer = Path(settings.inside)
+        file = add_insides(file, read_candle_file(finer, watch), finer.name)
+    return file
 
 
 def _simulated(

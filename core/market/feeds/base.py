@@ -205,6 +205,11 @@ class Feed(Protocol):
     @property
     def kind(self) -> FeedKind: ...
 
+    @property
+    def has_insides(self) -> bool:
+        """Whether its candles come with what is known of their inside."""
+        ...
+
     def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         """Iterate. Closed candles that opened at or before `after_ms` may be omitted: they are stored already.
 

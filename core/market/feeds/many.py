@@ -11,6 +11,7 @@ from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.ccxt_session import CcxtSession, CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
+from core.market.feeds.inside_feed import with_insides
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds, RequestGate, RequestQueue
 from core.market.feeds.replay import ReplayFeed, StoredFeed
 from core.market.feeds.replay_speed import ReplayPace, StepOrder
@@ -20,6 +21,8 @@ from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import ExchangeUrls
 from core.market.shown_names import fingerprint_of, shown_market, shown_symbol
 
+_MOST_ASKED = 10
+"""Markets of which insides are asked for, each with one more request at a close."""
 _RENEWED_AFTER_S = 600.0
 """Age after which a connection with messages of other markets, but none of one, is replaced; twice as much each time
 after. That interrupts the others, and may not help."""
@@ -36,12 +39,14 @@ def open_feeds(
     times: ExchangeTimes | None = None,
     fallback_venues: Sequence[str] = (),
     holds: RateLimitHolds | None = None,
+    asks_finer: bool = False,
     make_backoff: Callable[[], Backoff] = Backoff,
 ) -> dict[Market, Feed]:
     """One feed for each market, in order, each as if it were alone; it ends and fails alone.
 
     Markets of one exchange share one connection and one queue of requests. Simulated markets step in the given order:
-    all must be iterated until they are closed. speed: simulated candles a second. The other arguments are as in
+    all must be iterated until they are closed. speed: simulated candles a second. asks_finer: ask for what was inside
+    their candles too, unless they are so many that an exchange's limits would be felt. The other arguments are as in
     `ExchangeFeed`, for each. Raises FeedError.
     """
     times, holds = times or ExchangeTimes(), holds or RateLimitHolds(clock)
@@ -58,9 +63,11 @@ def open_feeds(
             return StoredFeed(market, clock)
         gate = gates[market.venue, market.interval]
         connect = partial(gate.connect, market) if isinstance(gate, SharedConnection) else None
-        return ExchangeFeed(
+        feed = ExchangeFeed(
             market, clock, catch_up, limit, urls, times, make_backoff(), fallback_venues, open_venue=connect, gate=gate
         )
+        has_room = asks_finer and len(markets) <= _MOST_ASKED
+        return with_insides(feed, urls, holds.of(market.venue), clock) if has_room else feed
 
     gates = _gates(markets, holds, urls, times)
     return {market: feed_of(market) for market in markets}

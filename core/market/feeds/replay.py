@@ -53,6 +53,7 @@ class ReplayFeed(TaskFeed):
         possible. limit: the number of candles used."""
         super().__init__(Market(FILE_VENUE, name, file.interval), clock)
         self.candles = file.candles[:limit]
+        self.has_insides = bool(file.candles.insides)
         self._rejections = rejections_text(file.rejected)
         self.skipped = f"{name}: rows of the file were skipped{self._rejections}." if self._rejections else ""
         """A sentence about rows that were left out; empty without any."""
@@ -140,6 +141,7 @@ class StoredFeed:
     """Yields no candles: chart and trainer read the stored ones themselves."""
 
     kind = FeedKind.REPLAY
+    has_insides = False
 
     def __init__(self, market: Market, clock: Clock) -> None:
         self.market, self._clock = market, clock

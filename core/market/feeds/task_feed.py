@@ -18,6 +18,8 @@ _log = logging.getLogger("ghostcandle.feed")
 class TaskFeed(ABC):
     """Implements all of `core.market.feeds.base.Feed` but its kind, around `_run`."""
 
+    has_insides = False
+
     def __init__(self, market: Market, clock: Clock) -> None:
         self.market = market
         self.clock = clock

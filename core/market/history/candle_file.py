@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import overload
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import Candle, Inside, Interval
 from core.files.durable import sha256_of
 from core.market.history.candle_table import ReadOptions, Watch
 from core.market.history.errors import CandleFileError
@@ -24,15 +24,19 @@ _OF_IMPORT = re.compile(r"--(form|stamp|time-zone|skip-invalid)\b")
 _IMPORT_FIRST = "That is an option of import: import the file with it, then use an export of the imported candles."
 
 
+NO_INSIDES: Mapping[int, Inside] = {}
+
+
 class CandleRows(Sequence[Candle]):
     """Candles created on access: a million objects at once would stop every thread for seconds, because of the garbage
     collector."""
 
-    def __init__(self, columns: StoredColumns) -> None:
-        self._columns = columns
+    def __init__(self, columns: StoredColumns, insides: Mapping[int, Inside] = NO_INSIDES) -> None:
+        """insides: what is known of the inside of candles, by their opening times."""
+        self.columns, self.insides = columns, insides
 
     def __len__(self) -> int:
-        return len(self._columns)
+        return len(self.columns)
 
     @overload
     def __getitem__(self, index: int) -> Candle: ...
@@ -41,10 +45,11 @@ class CandleRows(Sequence[Candle]):
     def __getitem__(self, index: slice) -> CandleRows: ...
 
     def __getitem__(self, index: int | slice) -> Candle | CandleRows:
-        times, values = self._columns.open_time_ms, self._columns.values
+        times, values = self.columns.open_time_ms, self.columns.values
         if isinstance(index, slice):
-            return CandleRows(StoredColumns(times[index], values[:, index]))
-        return Candle(int(times[index]), *values[:, index].tolist())
+            return CandleRows(StoredColumns(times[index], values[:, index]), self.insides)
+        opened = int(times[index])
+        return Candle(opened, *values[:, index].tolist(), inside=self.insides.get(opened))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))
@@ -54,8 +59,10 @@ class CandleRows(Sequence[Candle]):
     def __iter__(self) -> Iterator[Candle]:
         for first in range(0, len(self), _MADE_AT_ONCE):
             part = slice(first, first + _MADE_AT_ONCE)
-            numbers = (column[part].tolist() for column in self._columns.values)
-            yield from map(Candle, self._columns.open_time_ms[part].tolist(), *numbers)
+            opened = self.columns.open_time_ms[part].tolist()
+            numbers = (column[part].tolist() for column in self.columns.values)
+            for time_ms, *row in zip(opened, *numbers, strict=True):
+                yield Candle(time_ms, *row, inside=self.insides.get(time_ms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ class CandleFile:
     """A file's candles, ascending, each opening time once. `rejected` counts the rows that are none, by reason;
     `fingerprint` is the sha256 of its bytes."""
 
-    candles: Sequence[Candle]
+    candles: CandleRows
     interval: Interval
     rejected: dict[str, int]
     fingerprint: str

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
-from core.checkpoints.best import best_of
+from core.checkpoints.best import best_of, is_proven_to_add
 from core.checkpoints.provenance import learned_until_ms
 from core.checkpoints.retention import checkpoints_to_delete, rules_of, with_rules
 from core.domain.checkpoint_info import CheckpointInfo
@@ -45,6 +45,9 @@ _FIGURES = (
     "skill_high",
     "shown_skill",
     "model_gain",
+    "gain_low",
+    "gain_high",
+    "gain_candles",
     "scored",
     "loss",
     "coverage",
@@ -230,7 +233,7 @@ class CheckpointWriter:
     def _write(self, session: TrainingSession, reason: str, around: Circumstances) -> CheckpointInfo:
         pairs = [(market.scores, market.history) for market in session.markets]
         scores = score_together(pairs, session.engine, self._model.context)
-        skill = _finite(scores.model)
+        skill, gain = _finite(scores.model), _finite(scores.gain)
         direction, coverage = hits_together([market.scores for market in session.markets])
         checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
         path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"
@@ -253,7 +256,10 @@ class CheckpointWriter:
             skill_low=skill.low,
             skill_high=skill.high,
             shown_skill=scores.shown,
-            model_gain=scores.gain,
+            model_gain=gain.value,
+            gain_low=gain.low,
+            gain_high=gain.high,
+            gain_candles=gain.n,
             scored=skill.n,
             loss=session.losses.windowed,
             file=self._folder.relative(path),
@@ -269,7 +275,8 @@ class CheckpointWriter:
         )
         if best_of([info, *self.kept()]) is not info:
             return info
-        return replace(info, is_best=True, reason="best" if reason == "periodic" else reason)
+        is_news = reason == "periodic" and is_proven_to_add(info)
+        return replace(info, is_best=True, reason="best" if is_news else reason)
 
 
 def _state_of(session: TrainingSession) -> _State:

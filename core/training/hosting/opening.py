@@ -19,7 +19,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.experts import ExpertList
-from core.forecast.panel import FEATURES, OTHERS, Panel
+from core.forecast.panel import FEATURES, INSIDE, OTHERS, Panel
 from core.forecast.reference_forecast import REFERENCE_WINDOW
 from core.settings.tree import Settings, to_record
 from core.storage.candles import CandleStore
@@ -44,7 +44,7 @@ from core.training.online.reference_model import ReferenceModel
 from core.training.online.score_ledger import ScoreLedger
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import unpack_all
-from core.training.online.trainer_spec import SessionSpec, for_markets
+from core.training.online.trainer_spec import SessionSpec, as_it_began, for_markets
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.quarantine import Quarantine
@@ -77,7 +77,7 @@ class OpenedRun:
 def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
     """Take over the run, with the runs of the model's other markets. Raises StorageError and ChallengerError."""
     settings = for_markets(spec.settings, len(spec.markets))
-    spec = replace(spec, settings=settings)
+    spec = as_it_began(replace(spec, settings=settings), RunStore(db))
     run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint, spec.others)
     if run is not None:
         seed = run.seed
@@ -122,8 +122,14 @@ class _Opening:
 
     def engine(self, make: ModelMaker | None = None) -> TrainingEngine:
         """make: see `build_engine`."""
-        has_others = bool(self.spec.others)
-        return build_engine(self.spec.settings, self.device.torch_device, self.seed, has_others=has_others, make=make)
+        return build_engine(
+            self.spec.settings,
+            self.device.torch_device,
+            self.seed,
+            has_others=bool(self.spec.others),
+            reads_inside=self.spec.reads_inside,
+            make=make,
+        )
 
     def challengers(self, *, is_new_run: bool) -> list[GuardedChallenger]:
         settings = self.spec.settings
@@ -198,7 +204,8 @@ class _Opening:
     def _forecaster(self) -> Forecaster:
         spec, model = self.spec, self.spec.settings.model
         needed = max(spec.settings.training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
-        panel = Panel(spec.market.interval, len(spec.markets), needed, model.horizons)
+        size = len(spec.markets), needed, model.horizons
+        panel = Panel(spec.market.interval, *size, reads_inside=spec.reads_inside)
         return Forecaster(panel, model.context, ExpertList(spec.challengers))
 
     def _market(
@@ -224,8 +231,8 @@ class _Opening:
         )
 
 
-def model_shape(settings: Settings, *, has_others: bool = False) -> ModelShape:
-    """The shape of a model. has_others: it learns several markets."""
+def model_shape(settings: Settings, *, has_others: bool = False, reads_inside: bool = False) -> ModelShape:
+    """The shape of a model. has_others: it learns several markets. reads_inside: also what is inside candles."""
     model = settings.model
     return ModelShape(
         features=FEATURES,
@@ -238,6 +245,7 @@ def model_shape(settings: Settings, *, has_others: bool = False) -> ModelShape:
         levels=len(LEVELS),
         activation=model.activation,
         others=OTHERS if has_others else 0,
+        inside=INSIDE if reads_inside else 0,
         recompute=settings.training.recompute_activations,
     )
 
@@ -249,15 +257,16 @@ def build_engine(
     join: Callable[[nn.Module], Replicas] | None = None,
     *,
     has_others: bool = False,
+    reads_inside: bool = False,
     make: ModelMaker | None = None,
 ) -> TrainingEngine:
     """A new engine with a new model, as configured.
 
     join: makes the model one of several replicas, which run eagerly; None: a single one. has_others: it learns several
-    markets, and reads in each the numbers of the others. make: makes another model than the configured one, whose steps
-    run eagerly; its errors are raised.
+    markets, and reads in each the numbers of the others. reads_inside: it also reads what is inside candles. make:
+    makes another model than the configured one, whose steps run eagerly; its errors are raised.
     """
-    model, shape = settings.model, model_shape(settings, has_others=has_others)
+    model, shape = settings.model, model_shape(settings, has_others=has_others, reads_inside=reads_inside)
     if make is None:
         module = build_model(model.name, shape, seed, model.initialisation).to(device)
     else:

@@ -33,7 +33,7 @@ from core.training.online.snapshot import (
 from core.training.recovery.incident_draft import IncidentDraft
 
 _FOLDER = "pretrained"
-_OF_OTHERS = ".embed_others.weight"
+_OPTIONAL = (".embed_others.weight", ".embed_inside.weight")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +152,13 @@ def take_weights(engine: TrainingEngine, tensors: dict[str, Tensor], metadata: d
 
 
 def _fitted(engine: TrainingEngine, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors with or without the weights of other markets, as the engine's model requires. New weights stay zero,
-    so it forecasts as before; without them it forecasts as if nothing were known of other markets. The optimizer's
-    state, which does not fit then, is left out."""
+    """The tensors with or without the weights of other markets and of insides, as the engine's model requires. New
+    weights stay zero, so it forecasts as before; without them it forecasts as if nothing were known of either. The
+    optimizer's state, which does not fit then, is left out."""
     own = engine.tensors()
     parts = {name.partition(".")[0] for name in tensors}
-    added = {name for name in own.keys() - tensors if name.endswith(_OF_OTHERS) and name.partition(".")[0] in parts}
-    removed = {name for name in tensors.keys() - own if name.endswith(_OF_OTHERS)}
+    added = {name for name in own.keys() - tensors if name.endswith(_OPTIONAL) and name.partition(".")[0] in parts}
+    removed = {name for name in tensors.keys() - own if name.endswith(_OPTIONAL)}
     if not added and not removed:
         return tensors
     kept = {name: each for name, each in tensors.items() if name not in removed and not name.startswith("optimizer.")}

@@ -29,8 +29,10 @@ def preview(
     """Its ghosts after the newest candle, or a sentence with the reason for their absence."""
     try:
         tensors, metadata, learned_until_ms = writer.load(checkpoint_id)
-        has_others = len(session.markets) > 1
-        engine = build_engine(settings, session.engine.device, _SEED, has_others=has_others)
+        panel = session.forecaster.panel
+        engine = build_engine(
+            settings, session.engine.device, _SEED, has_others=panel.has_others, reads_inside=panel.reads_inside
+        )
         require_sound_weights(engine, tensors)
         require_sound_learning(session, tensors, metadata)
         with as_checkpoint_errors():

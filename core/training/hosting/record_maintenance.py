@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from core.domain.clock import Clock
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
-from core.settings.tree import RecordSettings
+from core.settings.record import RecordSettings
 from core.storage.backup_record import list_backups
 from core.storage.database import translated
 from core.storage.folder import DataFolder

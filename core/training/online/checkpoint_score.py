@@ -34,10 +34,18 @@ def score_together(
     found = [score_checkpoint(ledger, history, engine, context, newest) for ledger, history in markets]
     if len(found) == 1:
         return found[0]
-    models = [each.model for each in found if each.model.value is not None]
-    value, low, high = (_mean([getattr(each, name) for each in models]) for name in ("value", "low", "high"))
-    model = Estimate(value, low, high, sum(each.model.n for each in found))
-    return CheckpointScores(model, _mean([each.shown for each in found]), _mean([each.gain for each in found]))
+    model = _together([each.model for each in found])
+    gain = _together([each.gain for each in found])
+    return CheckpointScores(
+        replace(model, n=sum(each.model.n for each in found)), _mean([each.shown for each in found]), gain
+    )
+
+
+def _together(found: Sequence[Estimate]) -> Estimate:
+    """Over those with an interval; without any, over those with a value. Its candles are of the one with the most."""
+    measured = [each for each in found if each.low is not None] or [each for each in found if each.value is not None]
+    value, low, high = (_mean([getattr(each, name) for each in measured]) for name in ("value", "low", "high"))
+    return Estimate(value, low, high, max(each.n for each in found))
 
 
 def hits_together(markets: Sequence[ScoreLedger]) -> tuple[float | None, float | None]:

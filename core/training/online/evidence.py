@@ -6,6 +6,7 @@ were thinned or corrected. No torch.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -32,6 +33,7 @@ class SkillEvidence:
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._blocks: list[FloatArray] = []
+        self._ends_ms: list[int] = []
         self._open: list[tuple[int, FloatArray]] = []
         """Candles that are in no full block yet, with their targets."""
         self._counted_until_ms: int | None = None
@@ -75,6 +77,7 @@ class SkillEvidence:
 
     def _close(self, sums: FloatArray, until_ms: int) -> None:
         self._blocks.append(sums)
+        self._ends_ms.append(until_ms)
         self._known.clear()
         self._open, self._counted_until_ms = [], until_ms
 
@@ -98,6 +101,13 @@ class SkillEvidence:
         parts, wholes = (blocks[:, against] - blocks[:, 0]) @ weights, blocks[:, -1] @ weights
         part, whole = float((total[against] - total[0]) @ weights), float(total[-1] @ weights)
         return ratio_sequence(parts, wholes, quotient(part, whole, self.n), self.n)
+
+    def later(self, after_ms: int) -> SkillEvidence:
+        """Of targets after this one alone: a block counts if all of it is later."""
+        later, first = SkillEvidence(self._kind), 1 + bisect_left(self._ends_ms, after_ms)
+        later._blocks, later._ends_ms = self._blocks[first:], self._ends_ms[first:]
+        later._open = [(target_ms, losses) for target_ms, losses in self._open if target_ms > after_ms]
+        return later
 
 
 class ExpertEvidence:
@@ -246,6 +256,10 @@ class RunEvidence:
     def model_gains(self) -> tuple[Estimate, Estimate, Estimate]:
         """The gain of the model over the baselines: both equally, close, range."""
         return self._own.gains(against=1)
+
+    def model_gain_after(self, after_ms: int) -> Estimate:
+        """The first of `model_gains`, over targets after this one alone."""
+        return self._own.later(after_ms).gains(against=1)[0]
 
     def online_gain(self, age: int, needed: int) -> OnlineGain:
         """The gain from online learning. age, needed: see `OnlineGain`."""

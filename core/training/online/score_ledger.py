@@ -17,10 +17,10 @@ from core.forecast.score import quotient, share, skill
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.training.online.accuracy_summary import GROUPS, SCORE_WINDOW, accuracy_summary, columns
-from core.training.online.evidence import RunEvidence, without_model
+from core.training.online.evidence import RunEvidence
 
 CHECKPOINT_WINDOW = 300
-"""A checkpoint's score is the skill over this many candles, so that one lucky candle cannot make it the best."""
+"""A checkpoint's score is the skill over this many candles, so that one lucky candle cannot put it first."""
 _FEWEST_FOR_CHECKPOINT = 100
 _USUAL_WINDOW = 200
 
@@ -28,11 +28,12 @@ _USUAL_WINDOW = 200
 @dataclass(frozen=True, slots=True)
 class CheckpointScores:
     """The scores stored with a checkpoint, for close and range in equal parts. model: the model alone, against the
-    reference; shown: the shown forecast; gain: the model's contribution to it."""
+    reference; shown: the shown forecast, over the same candles; gain: what the model added to it, over all own candles
+    of its line of weights."""
 
     model: Estimate
     shown: float | None
-    gain: float | None
+    gain: Estimate
 
 
 class ScoreLedger:
@@ -103,14 +104,12 @@ class ScoreLedger:
 
     def checkpoint_scores(self) -> CheckpointScores:
         """Scores over the newest window of the current line of weights; None if it has too few."""
-        newest = self._newest_of_line()
+        newest, gain = self._newest_of_line(), self._gain_of_line()
         if len(newest) < _FEWEST_FOR_CHECKPOINT:
             nothing = Estimate(None, None, None, len(newest))
-            return CheckpointScores(nothing, None, None)
+            return CheckpointScores(nothing, None, gain)
         reference = columns(newest, "reference_loss", "range_reference_loss")
         shown, model = columns(newest, "loss", "range_loss"), columns(newest, "model_loss", "range_model_loss")
-        without = [without_model(score) for score in newest]
-        gain = None if None in without else model_gain(shown, list(np.array(without, dtype=np.float64).T), reference)
         return CheckpointScores(skill_of_both(model, reference), skill_of_both(shown, reference).value, gain)
 
     def checkpoint_hits(self) -> tuple[Estimate, Estimate]:
@@ -120,6 +119,14 @@ class ScoreLedger:
             return Estimate(None, None, None, 0), Estimate(None, None, None, len(newest))
         hits = [score.direction_hit for score in newest if score.direction_hit is not None]
         return share(sum(hits), len(hits)), share(sum(score.inside_90 for score in newest), len(newest))
+
+    def _gain_of_line(self) -> Estimate:
+        """All checkpoints of a line share one interval, which grows with its candles: it holds whenever one is saved.
+        The interval of a moving window would not."""
+        if self.line_after_ms is None or not self._all:
+            return self.evidence.model_gains()[0]
+        length_ms = self._all[-1].target_open_time_ms - self._all[-1].origin_open_time_ms
+        return self.evidence.model_gain_after(self.line_after_ms + length_ms)
 
     def _newest_of_line(self) -> list[StoredScore]:
         newest, after_ms = list(self._all)[-CHECKPOINT_WINDOW:], self.line_after_ms
@@ -184,11 +191,3 @@ def skill_of_both(losses: Sequence[FloatArray], reference: Sequence[FloatArray])
         sum(each / unit for each, unit in zip(pair, units, strict=True)) for pair in (losses, reference)
     )
     return skill(np.asarray(both), np.asarray(both_reference))
-
-
-def model_gain(
-    shown: Sequence[FloatArray], without: Sequence[FloatArray], reference: Sequence[FloatArray]
-) -> float | None:
-    """The model's gain in the skill of close and range in equal parts. Losses of each: [n]."""
-    with_model, without_it = skill_of_both(shown, reference).value, skill_of_both(without, reference).value
-    return None if with_model is None or without_it is None else with_model - without_it

@@ -16,6 +16,7 @@ from core.domain.challenger_sources import names_of
 from core.domain.events import ForecastMode
 from core.market.shown_names import shown_market
 from core.settings.tree import Settings, model_to_dict
+from core.storage.runs import RunStore
 
 _FEWEST_SAMPLES = 2
 """The fewest samples of a market in a step: the newest has no target beyond the first horizon, so an older one is
@@ -58,6 +59,8 @@ class SessionSpec:
     start: StartingPoint | None = None
     others: tuple[Market, ...] = ()
     """Further markets that the same model learns, all of them `in_order`."""
+    reads_inside: bool = False
+    """Whether the run reads what is known of the inside of candles."""
 
     @property
     def markets(self) -> tuple[Market, ...]:
@@ -74,16 +77,27 @@ class SessionSpec:
 
     @property
     def fingerprint(self) -> str:
-        """A text that must be equal for a run to be continued: the model's shape, the challengers' names and the seed;
-        of several markets also whether they are several, and with a seed which, as others would change what it
-        repeats."""
+        """A text that must be equal for a run to be continued: the model's shape, the challengers' names, the seed, and
+        whether insides are read; of several markets also whether they are several, and with a seed which, as others
+        would change what it repeats."""
         parts: dict[str, Any] = {"model": model_to_dict(self.settings.model), "seed": self.settings.training.seed}
         if self.challengers:
             parts["model"]["challengers"] = self.challengers  # a file may be moved
+        if self.reads_inside:
+            parts["inside"] = True
         if self.others:
             is_seeded = self.settings.training.seed is not None
             parts["markets"] = [str(market) for market in self.markets] if is_seeded else "several"
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def as_it_began(spec: SessionSpec, runs: RunStore) -> SessionSpec:
+    """The spec of a live run that is continued reads insides as it did from its beginning, whatever the settings are by
+    now: the shape of its model depends on it. Raises StorageError."""
+    if spec.new_run or spec.own_mode is not ForecastMode.LIVE:
+        return spec
+    both = (replace(spec, reads_inside=reads) for reads in (spec.reads_inside, not spec.reads_inside))
+    return next((each for each in both if runs.find(each.market, each.fingerprint, each.others)), spec)
 
 
 def in_order(markets: Sequence[Market]) -> tuple[Market, ...]:

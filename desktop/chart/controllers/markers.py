@@ -13,7 +13,7 @@ from core.settings.tree import Settings
 from desktop.chart.items.markers import Marker, MarkerKind, MarkersLayer, MarkerTrack
 from desktop.chart.tools.tool import ChartPoint, GripTool
 from desktop.chart.widget import ChartWidget
-from desktop.state.checkpoint_source import CheckpointSource, score_text
+from desktop.state.checkpoint_source import CheckpointSource, adds_text
 from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
 from desktop.state.step_history import StepHistory
@@ -61,8 +61,8 @@ class ChartMarkers(QObject, GripTool[Marker]):
             return
         markers = self._of_incidents(series)
         for info in self._source.bests():
-            words = translate("Chart", "New best checkpoint at step {0}, score {1}. That proves no edge.")
-            sentence = words.format(formatting.format_count(info.step), score_text(info))
+            words = translate("Chart", "New best checkpoint at step {0}: its model adds {1} to the ghosts.")
+            sentence = words.format(formatting.format_count(info.step), adds_text(info))
             markers.append(Marker(info.candle_open_time_ms, MarkerKind.BEST, sentence, info))
         self._show(MarkerTrack(markers))
 

@@ -51,6 +51,12 @@ def four() -> Catalog:
         ("note like 'CALM%'", [1]),
         ("tags like '%keep%'", [2]),
         ("tags = 'keep, NIGHT-run'", [2]),
+        ("tag:keep", [2]),
+        ("tag:Night-Run night", [2]),
+        ("tag:night", []),
+        ("tags:keep and loss is null or tag:none", [2]),
+        ("not tag:keep and step < 40", [1, 3]),
+        ("keep", [2]),
         ("device is null", [1, 2, 4]),
         ("best", [1]),
         ("pinned or run = 'run-2'", [1, 3, 4]),
@@ -93,6 +99,13 @@ def test_a_time_is_compared_as_text_in_the_zone_of_the_machine() -> None:
     assert shown(catalog, f"saved >= {minute}") == [2] and shown(catalog, f"date(saved) = {minute[:10]}") == [1, 2]
 
 
+def test_what_is_not_proven_matches_no_comparison() -> None:
+    proven = samples.kept(1, model_gain=0.07, gain_low=0.01, gain_high=0.12)
+    catalog = samples.catalog(proven, samples.kept(2, model_gain=0.09, gain_low=-0.01, gain_high=0.2))
+    assert shown(catalog, "adds > 6") == shown(catalog, "adds > 6 %") == [1]
+    assert shown(catalog, "adds is null") == [2] and shown(catalog, "adds_high > 10") == [1, 2]
+
+
 def test_an_imported_checkpoint_is_never_the_best() -> None:
     """Only the original run can rank it: its other checkpoints are unknown here."""
     catalog = samples.catalog(samples.kept(1, "imported-run-7", skill=0.9), samples.kept(2, skill=0.02))
@@ -112,15 +125,15 @@ def test_a_diverged_checkpoint_is_not_known_good() -> None:
     assert shown(catalog, "not known_good") == [2]
 
 
-@pytest.mark.parametrize("name", ["score", "ghost_skill", "loss", "coverage", "evaluated"])
+@pytest.mark.parametrize("name", ["score", "adds_low", "loss", "coverage", "evaluated"])
 def test_no_diverged_checkpoint_ranks_above_an_unscored_healthy_one(name: str) -> None:
     """For example a restored checkpoint, which has no score before 100 candles."""
     rows = [
-        samples.kept(1, skill=0.02, shown_skill=0.03, loss=0.3, coverage=0.9, health="healthy"),
-        samples.kept(2, skill=-0.85, shown_skill=0.01, loss=14.2, coverage=0.1, health="diverged"),
-        samples.kept(3, skill=0.05, shown_skill=0.04, loss=0.2, coverage=0.95, health="diverged"),
-        samples.kept(4, skill=0.01, shown_skill=0.02, loss=0.4, coverage=0.8, health="always clipping"),
-        samples.kept(5, skill=0.9, shown_skill=0.9, loss=0.1, coverage=1.0, is_known_good=False),
+        samples.kept(1, skill=0.02, gain_low=0.03, loss=0.3, coverage=0.9, health="healthy"),
+        samples.kept(2, skill=-0.85, gain_low=0.01, loss=14.2, coverage=0.1, health="diverged"),
+        samples.kept(3, skill=0.05, gain_low=0.04, loss=0.2, coverage=0.95, health="diverged"),
+        samples.kept(4, skill=0.01, gain_low=0.02, loss=0.4, coverage=0.8, health="always clipping"),
+        samples.kept(5, skill=0.9, gain_low=0.9, loss=0.1, coverage=1.0, is_known_good=False),
         samples.kept(6, health="too early to tell", reason="restore"),
         samples.kept(7),
     ]

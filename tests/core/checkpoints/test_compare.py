@@ -5,15 +5,15 @@ from core.settings.tree import Settings, to_dict
 
 
 def test_the_better_side_follows_the_metric() -> None:
-    assert best_index("skill", (0.01, 0.02, None)) == 1
+    assert best_index("adds", (0.01, 0.02, None)) == 1
     assert best_index("loss", (0.3, 0.2)) == 1
     assert best_index("coverage", (0.97, 0.88, 0.5)) == 1, "nearest to what it promises"
 
 
 def test_unknown_values_have_no_better_side() -> None:
-    assert best_index("skill", (0.01, None)) is None
-    assert best_index("skill", (0.02, 0.02)) is None
-    assert best_index("skill", (None, None)) is None
+    assert best_index("adds", (0.01, None)) is None
+    assert best_index("adds", (0.02, 0.02)) is None
+    assert best_index("adds", (None, None)) is None
     assert best_index("scored", (3, 4)) is None
 
 

@@ -40,6 +40,29 @@ def test_a_condition_is_given_to_sqlite_with_numbers_and_dates_as_rows_show_them
     assert parse(typed) == Filter(condition, {})
 
 
+@pytest.mark.parametrize(
+    ("typed", "condition"),
+    [
+        ("adds > 0,5 %", "adds > 0.5"),
+        ("loss < 0,25 and note = '0,25'", "loss < 0.25 and note = '0,25'"),
+        ("adds > 0.5", "adds > 0.5"),
+        ("step in (100,200)", "step in (100,200)"),
+    ],
+)
+def test_a_decimal_comma_is_read_where_the_language_writes_it(typed: str, condition: str) -> None:
+    assert parse(typed, has_decimal_comma=True) == Filter(condition, {})
+
+
+@pytest.mark.parametrize("typed", ["step > 12,340", "adds > 1,2,3"])
+def test_what_may_be_another_number_is_refused_in_any_language(typed: str) -> None:
+    with pytest.raises(FilterError):
+        parse(typed, has_decimal_comma=True)
+
+
+def test_a_tag_in_a_text_is_a_text() -> None:
+    assert parse("note = 'a tag:keep'") == Filter("note = 'a tag:keep'", {})
+
+
 @pytest.mark.parametrize("typed", ["halved rate", "don't", "in use", "what is this", "12,340", "50 %", 'a "b'])
 def test_plain_words_are_a_search(typed: str) -> None:
     found = parse(typed)
@@ -58,7 +81,9 @@ def test_an_empty_text_is_no_filter() -> None:
         ("step >", "The filter is not complete: a value or a parenthesis is missing."),
         ("(step > 5", "The filter is not complete: a value or a parenthesis is missing."),
         ("note = 'x", "A text in the filter has no closing quotation mark."),
-        ("step > 12,340", "A number has no commas in a filter: step > 12000."),
+        ("step > 12,340", "“12,340” may be 12340 or 12.340: write one of them."),
+        ("adds > 0,5 %", "“0,5” is not a number here: it is written without a comma, as 0.5 or 12000."),
+        ("(adds > 0,25)", "“0,25” is not a number here: it is written without a comma, as 0.5 or 12000."),
         ("step > 3 " + "a" * LONGEST, f"The filter is longer than {LONGEST:,} characters; make it shorter."),
     ],
 )
@@ -117,7 +142,7 @@ def test_any_text_is_a_filter_or_a_sentence(typed: str) -> None:
     ("typed", "completion"),
     [
         ("cov", Completion(0, ("coverage",))),
-        ("score > 1 and sc", Completion(14, ("score", "scored", "score_low", "score_high"))),
+        ("adds > 1 and ad", Completion(13, ("adds", "adds_low", "adds_high"))),
         ("PIN", Completion(0, ("pinned",))),
         ("note = 'cov", Completion(8, ())),
         ("coverage", Completion(0, ())),

@@ -140,11 +140,21 @@ def test_the_card_table_escapes_any_symbol(exported: Exported, tmp_path: Path) -
     assert any("A/B / C" in row for row in rows)
 
 
-def test_the_score_names_the_candles_it_is_of(exported: Exported, tmp_path: Path) -> None:
-    info = replace(exported.kept.info, skill=0.012, skill_low=-0.01, skill_high=0.034, scored=100)
-    kept = replace(exported.kept, info=info)
-    text = (package.export(kept, exported.root / info.file, None, tmp_path) / "README.md").read_text()
-    assert "| Score of the model | 1.2 % (95 % interval -1 to 3.4), over 100 candles |" in text
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0.004, 0.034, "1.2 % (95 % interval 0.4 to 3.4), over 900 candles"),
+        (-0.01, 0.034, "not proven (95 % interval -1 to 3.4), over 900 candles"),
+        (None, None, "not proven, over 900 candles"),
+    ],
+)
+def test_people_read_what_the_model_adds_if_that_is_proven(
+    exported: Exported, tmp_path: Path, low: float | None, high: float | None, shown: str
+) -> None:
+    info = replace(exported.kept.info, model_gain=0.012, gain_low=low, gain_high=high, gain_candles=900)
+    folder = package.export(replace(exported.kept, info=info), exported.root / info.file, None, tmp_path)
+    assert f"| What the model adds to the ghosts | {shown} |" in (folder / "README.md").read_text()
+    assert package.read(folder).card.gain_low == low
 
 
 def test_a_package_is_imported_and_restored_in_another_folder(

@@ -161,7 +161,11 @@ def test_healthy_checkpoints_are_kept_before_unknown_and_diverged_ones() -> None
 
 def test_the_best_is_kept_despite_higher_scores_of_harmful_ones() -> None:
     table = [checkpoint("run", number, skill=0.1 * number) for number in range(6)]
-    table = [replace(info, model_gain=0.01 if number == 1 else -0.01) for number, info in enumerate(table)][::-1]
+    gains = [0.01 if number == 1 else -0.01 for number in range(6)]
+    table = [
+        replace(info, model_gain=gain, gain_low=gain - 0.005, gain_high=gain + 0.005)
+        for info, gain in zip(table, gains, strict=True)
+    ][::-1]
     assert best_of(table) == table[4]
     assert set(checkpoints_to_delete(table, Rules(1, 1), 0)).isdisjoint({"run-1", "run-5"})
 

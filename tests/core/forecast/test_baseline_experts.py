@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import Candle, Inside, Interval
 from core.domain.quantities import LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.forecast import reference_forecast
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.experts import EWMA, EXPERTS, FORECASTS, HAR, LAGS, MODEL, REFERENCE, REPEAT, REVERSE, SEASONAL
 from core.forecast.history import History
+from core.forecast.panel import Panel
 from core.forecast.reference_forecast import REFERENCE_WINDOW
 from core.forecast.score import pinball
 from tests.core.forecast.alone import ALONE
@@ -26,8 +27,10 @@ HOUR = Interval.parse("1h")
 class Watched:
     """A history and its baselines, fed candle by candle."""
 
-    def __init__(self, horizons: int = 2, capacity: int = 2048, interval: Interval = MINUTE) -> None:
-        self.history = History.alone(interval, capacity, horizons)
+    def __init__(
+        self, horizons: int = 2, capacity: int = 2048, interval: Interval = MINUTE, *, reads_inside: bool = False
+    ) -> None:
+        self.history = History(Panel(interval, 1, capacity, horizons, reads_inside=reads_inside), 0)
         self.baselines = BaselineExperts(self.history.panel)
 
     def feed(self, candles: list[Candle]) -> None:
@@ -54,9 +57,9 @@ def market(returns: FloatArray, widths: FloatArray, volumes: FloatArray, interva
     ]
 
 
-def losses(candles: list[Candle], skip: int, interval: Interval = MINUTE) -> FloatArray:
+def losses(candles: list[Candle], skip: int, interval: Interval = MINUTE, *, reads_inside: bool = False) -> FloatArray:
     """Each expert's mean loss one step ahead, after the first `skip` candles, over the reference's: [E, Q]."""
-    watched = Watched(1, interval=interval)
+    watched = Watched(1, interval=interval, reads_inside=reads_inside)
     total, forecasts = np.zeros((len(EXPERTS), QUANTITIES)), None
     for row, candle in enumerate(candles):
         watched.feed([candle])
@@ -92,6 +95,22 @@ def test_har_and_ewma_find_clustered_volatility_of_range_and_close() -> None:
     close, spread = lost[:, Quantity.CLOSE], lost[:, Quantity.RANGE]
     assert close[HAR] < 0.98 and close[EWMA] < 1.0
     assert spread[HAR] < 0.93 and spread[EWMA] < 0.96 and spread[HAR] < spread[REPEAT]
+
+
+def test_har_reads_the_variance_inside_candles_where_it_knows_it() -> None:
+    """The next height follows from the variance inside, of which the candle's own height tells little."""
+    generator = np.random.default_rng(5)
+    log_width = np.zeros(900)
+    for row in range(1, 900):
+        log_width[row] = 0.95 * log_width[row - 1] + generator.normal(0.0, 0.3)
+    widths = 1e-3 * np.exp(log_width)
+    candles = market(generator.normal(0.0, 1.0, 900) * widths, widths, np.ones(900))
+    variances = (4.0 * widths**2).tolist()
+    insides = [Inside(5, each, each / 2, each / 2, each / 5, 0.0, 0.0) for each in variances]
+    known = [dataclasses.replace(candle, inside=of) for candle, of in zip(candles, insides, strict=True)]
+    sometimes = [candle if row % 3 else each for row, (candle, each) in enumerate(zip(known, candles, strict=True))]
+    lost = [losses(each, 500, reads_inside=True)[HAR, Quantity.RANGE] for each in (known, sometimes, candles)]
+    assert lost[0] < lost[1] < lost[2]
 
 
 def test_seasonal_expert_finds_a_busy_hour() -> None:

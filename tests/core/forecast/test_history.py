@@ -5,11 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from core.domain.candle import Candle
+from core.domain.candle import Candle, Inside
 from core.domain.quantities import SMALLEST_RANGE, Quantity
 from core.forecast.history import History
-from core.forecast.panel import FEATURES
+from core.forecast.panel import FEATURES, Panel
+from tests.core.forecast.alone import ALONE
 from tests.support.candles import MINUTE, random_walk, without
 
 
@@ -67,6 +69,23 @@ def test_features_are_bounded_and_finite_for_wild_candles() -> None:
     features = filled(candles).features
     assert features.shape == (11, FEATURES)
     assert np.isfinite(features).all() and np.abs(features).max() <= 6.0
+
+
+def test_an_inside_adds_features_and_changes_no_other() -> None:
+    def features(inside: Inside | None, *, reads_inside: bool) -> NDArray[np.float32]:
+        panel = Panel(MINUTE, 1, 64, 2, reads_inside=reads_inside)
+        for candle in random_walk(20):
+            panel.append(ALONE, [dataclasses.replace(candle, inside=inside)])
+        return panel.features(ALONE, np.array([19]))[0]
+
+    plain = features(None, reads_inside=False)
+    inside = Inside(5, 4e-6, 3e-6, 1e-6, 0.8e-6, 0.0, 0.0)
+    known, unknown = features(inside, reads_inside=True), features(None, reads_inside=True)
+    np.testing.assert_array_equal(known[:FEATURES], plain)
+    np.testing.assert_array_equal(unknown, [*plain, 0.0, 0.0, 0.0, 0.0])
+    height, end, tilt, is_known = known[FEATURES:]
+    assert is_known == 1.0 and tilt == pytest.approx(0.5) and end == pytest.approx(0.0, abs=1e-6)
+    assert height != 0.0
 
 
 def test_a_flat_market_has_a_scale_and_a_range() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import DAY_MS, Candle, Interval
+from core.domain.candle import DAY_MS, Candle, Inside, Interval
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.forecast.arrays import Arrays, Places, named, part_of
 from core.forecast.averages import TimeOfDayMeans, WeightedMoments
@@ -93,15 +93,21 @@ class OfPanel:
     """A panel, and what learns from its newest candles. The panel has all markets, also if one of them is fed alone: on
     their number depends how many features a regression has."""
 
-    def __init__(self, make: Callable[[Panel], Any]) -> None:
-        self.panel = Panel(MINUTE, MARKETS, _CAPACITY, _HORIZONS)
+    def __init__(self, make: Callable[[Panel], Any], *, reads_inside: bool = False) -> None:
+        self.panel = Panel(MINUTE, MARKETS, _CAPACITY, _HORIZONS, reads_inside=reads_inside)
         self.part = make(self.panel)
         self.opened_ms = 0
         """Of the close's candles."""
 
     def append(self, places: Places, prices: FloatArray) -> None:
         """prices: open, high, low, close and volume, [n, 5]."""
-        self.panel.append(places, [Candle(self.opened_ms, *row) for row in prices.tolist()])
+        self.panel.append(places, [self._candle(row) for row in prices.tolist()])
+
+    def _candle(self, prices: list[float]) -> Candle:
+        """A third of them without an inside, which depends on the volume alone."""
+        share = prices[-1] % 1.0
+        inside = Inside(5, 1e-6 * (1.0 + share), 4e-7, 4e-7, 2e-7 * share, 0.2, 0.4) if share > 0.33 else None
+        return Candle(self.opened_ms, *prices, inside=inside)
 
     def state(self, market: int) -> Arrays:
         own = {} if self.part is None or isinstance(self.part, ReferenceForecast) else self.part.state(market)
@@ -383,6 +389,9 @@ OF_PANELS = {
         lambda _: OfPanel(ReferenceForecast), _candle, _learn_reference, lambda of, places: (of.part.quantiles(places),)
     ),
     "baselines": Case(lambda _: OfPanel(BaselineForecast), _candle_and_returns, _learn_baselines, _read_baselines),
+    "baselines that read insides": Case(
+        lambda _: OfPanel(BaselineForecast, reads_inside=True), _candle_and_returns, _learn_baselines, _read_baselines
+    ),
     "regime watch": Case(
         lambda _: OfPanel(RegimeWatch),
         _candle,

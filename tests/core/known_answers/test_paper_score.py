@@ -16,7 +16,7 @@ import pytest
 from core.domain.events import Estimate
 from core.evaluation.judged_scores import judged_from_nth
 from core.evaluation.paper import paper_score_of
-from core.settings.tree import RecordSettings
+from core.settings.record import RecordSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader

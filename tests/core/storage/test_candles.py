@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
-from core.domain.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Inside, Interval, Market
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from tests.core.storage.samples import MARKET, candle
@@ -65,6 +65,16 @@ def test_the_store_equals_a_dictionary(
         assert store.latest_open_time_ms(market) == (ascending[-1].open_time_ms if ascending else None)
         later = [one for one in ascending if after_ms is None or one.open_time_ms > after_ms]
         assert store.load(market, after_ms=after_ms, limit=count) == later[:count]
+
+
+def test_an_inside_is_kept_as_it_was_when_the_candle_was_stored(db: Database) -> None:
+    """Forecasts were made from it, and are made again from it after a kill."""
+    store, first, second = CandleStore(db), *(Inside(5, 0.5, 0.25, 0.125, 0.0625, each, 0.5) for each in (0.25, 0.75))
+    store.save(MARKET, [replace(candle(0), inside=first), candle(1)])
+    store.save(MARKET, [replace(candle(number), inside=second) for number in range(3)])
+    expected = [first, None, second]
+    assert [each.inside for each in store.load(MARKET)] == expected
+    assert [each.inside for each in store.newest(MARKET, 3)] == expected
 
 
 def test_a_saved_candle_is_seen_by_a_second_connection(db: Database, other: Database) -> None:

@@ -15,12 +15,15 @@ from sqlite_utils import Database
 
 from core.domain.clock import ManualClock
 from core.storage.candles import CandleStore
+from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database, write
 from core.storage.errors import CorruptDatabaseError, PassingError, StorageError
 from core.storage.folder import DataFolder
 from core.storage.recovering import open_or_recover
+from core.storage.runs import RunStore
 from core.storage.schema import VERSION
-from tests.core.storage.samples import MARKET, candle
+from core.storage.soundness import fault_of, tables_of
+from tests.core.storage.samples import MARKET, candle, checkpoint, open_record
 
 TABLES = {"markets", "candles", "runs", "steps", "forecasts", "scores", "checkpoints", "incidents"}
 NOON_MS = 1_764_417_600_000
@@ -95,6 +98,27 @@ def of_next_year(path: Path) -> None:
     open_database(path).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+
+
+def of_version_2(path: Path) -> None:
+    """Without the tables that came later; one checkpoint, as that version stored it."""
+    with closing(open_database(path)) as db:
+        record = open_record(db)
+        with record.write():
+            record.add_checkpoint(checkpoint(record.reader.run_id, 1, skill=0.5))
+        for table in ("checkpoint_gains", "insides"):
+            db.conn.execute(f"DROP TABLE {table}")
+        db.conn.execute("PRAGMA user_version = 2")
+
+
+def test_a_database_of_an_earlier_version_gets_the_tables_that_it_lacks(folder: DataFolder) -> None:
+    of_version_2(folder.database)
+    with pytest.raises(StorageError, match="brought up to date at a start"):
+        open_database(folder.database, readonly=True)
+    with closing(open_or_recover(folder).db) as db:
+        assert tables_of(db.conn) is fault_of(db.conn) is None, "as in a new one"
+        (info,) = CheckpointRows(db).list(RunStore(db).list()[0].run_id)
+    assert info.skill == 0.5 and info.gain_low is None and list(folder.quarantine.iterdir()) == []
 
 
 @pytest.mark.parametrize("readonly", [True, False])

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from core.checkpoints.best import is_worse_than_none
+from core.checkpoints.best import best_of
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
 from core.domain.events import ForecastMode, Incident, Severity, StepDone
@@ -190,8 +190,7 @@ def test_checkpoints(shared: Database, given: CheckpointInfo, note: str, is_pinn
     rows.set_tags(given.checkpoint_id, given.tags)
     rows.set_verified(given.checkpoint_id, given.verified_at_ms or 0, given.fault)
     given = replace(given, verified_at_ms=given.verified_at_ms or 0)
-    is_best = given.skill is not None and given.is_known_good and not is_worse_than_none(given)
-    expected = replace(given, note=note, is_pinned=is_pinned, is_in_use=False, is_best=is_best)
+    expected = replace(given, note=note, is_pinned=is_pinned, is_in_use=False, is_best=best_of([given]) is given)
     assert rows.list(run_id) == [expected]
     assert rows.by_id(given.checkpoint_id) == replace(expected, is_best=False)
     assert [kept.info for kept in BrowsedRows(shared).of([given.checkpoint_id])] == [replace(expected, is_best=False)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QToolBar, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Interval, Market
@@ -71,7 +71,7 @@ def test_the_count_says_how_many_markets_the_model_has(panel: CheckpointsPanel, 
     panel.refresh()
     assert panel._count.text().endswith("checkpoints · all 3 markets")
     panel.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].trigger()
-    assert "markets" not in panel._count.text(), "other runs have other markets"
+    assert panel._count.text().endswith("checkpoints · all runs"), "they have other markets"
 
 
 @pytest.mark.parametrize("width", [540, 600, 760, 850, 1_280])
@@ -81,7 +81,7 @@ def test_shown_columns_are_not_cut_at_any_width(qtbot: QtBot, panel: Checkpoints
     table, metrics = panel.table, panel.table.fontMetrics()
     qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
     assert table.horizontalHeader().length() <= table.viewport().width()
-    for title in ("Step", "Candle", "Score"):
+    for title in ("Step", "Adds", "Note"):
         assert not table.isColumnHidden(COLUMN[title])
     for number, column in enumerate(COLUMNS):
         if column.is_number and not table.isColumnHidden(number):
@@ -102,14 +102,23 @@ def narrowed(qtbot: QtBot, panel: CheckpointsPanel, width: int = SOME_ROOM) -> t
     return panel.table.shown_columns()
 
 
-def test_naming_a_checkpoint_hides_no_other_column(qtbot: QtBot, panel: CheckpointsPanel) -> None:
-    for width in (SOME_ROOM, 900):
-        before = narrowed(qtbot, panel, width)
-        assert "saved" in before
-        panel._source.set_name(panel.model.row(0).info.checkpoint_id, f"The champion of a calm {width}")
-        panel.refresh()
-        assert set(panel.table.shown_columns()) == {*before, "name"}
-        qtbot.waitUntil(lambda: panel.table.horizontalScrollBar().maximum() > 0)
+@pytest.mark.parametrize("all_runs", [False, True])
+@pytest.mark.parametrize("width", [460, SOME_ROOM, 900, 1_400])
+def test_a_note_stays_in_view_beside_names_and_tags(
+    qtbot: QtBot, panel: CheckpointsPanel, width: int, all_runs: bool
+) -> None:
+    panel.show_settings(replace(panel.table.settings, all_runs=all_runs))
+    panel._source.set_name("checkpoint-12310", "before the great change of the learning rate")
+    panel._set_tags(["checkpoint-12320"], ["good", "to-keep-for-later"], [])
+    panel._source.set_note("checkpoint-12330", "a calm night")
+    narrowed(qtbot, panel, width)
+    panel.refresh()
+    table, note = panel.table, COLUMN["Note"]
+    assert {"marks", "step", "name", "tags", "note"} <= set(table.shown_columns())
+    assert ("adds" in table.shown_columns()) is (width > 460)
+    assert ("symbol" in table.shown_columns()) is all_runs
+    assert table.horizontalScrollBar().maximum() == 0
+    assert table.columnWidth(note) > table.fontMetrics().horizontalAdvance("a calm night")
 
 
 def test_a_resized_column_stays_in_a_narrow_panel(qtbot: QtBot, panel: CheckpointsPanel) -> None:
@@ -126,8 +135,8 @@ def test_choosing_columns_in_a_narrow_panel_keeps_the_hidden_ones(
     assert set(narrowed(qtbot, panel)) < set(whole)
     if is_dragged:
         header = panel.table.horizontalHeader()
-        header.moveSection(header.visualIndex(COLUMN["Score"]), 1)
-        assert panel.table.shown_columns()[:2] == ("marks", "score")
+        header.moveSection(header.visualIndex(COLUMN["Adds"]), 1)
+        assert panel.table.shown_columns()[:2] == ("marks", "adds")
     else:
         dialog = panel.choose_columns()
         dialog.descending.setChecked(not dialog.descending.isChecked())
@@ -141,16 +150,14 @@ def test_hidden_columns_are_in_the_tooltip(panel: CheckpointsPanel) -> None:
         assert COLUMNS[COLUMN[title]].text(panel.model.row(0)) in tooltip
 
 
-def test_the_tooltip_names_the_candles_of_the_score_alone(panel: CheckpointsPanel) -> None:
-    """The score may be over the newest 100, while coverage and direction are over up to 300."""
+def test_the_tooltip_says_what_the_model_adds_or_why_that_is_hidden(panel: CheckpointsPanel) -> None:
     kept = panel.model.row(0)
-    info = replace(kept.info, skill=0.012, scored=100, coverage=0.9, direction=0.477)
-    scored = with_usual_spaces(tooltip(replace(kept, info=info)))
-    assert "Score +1.2 %" in scored and ", over 100 candles" in scored
-    assert "Coverage 90.0 %, direction 47.7 %, over at most 300 candles" in scored
-    assert "No score: 42 candles" in with_usual_spaces(
-        tooltip(replace(kept, info=replace(info, skill=None, scored=42)))
-    )
+    info = replace(kept.info, coverage=0.9, direction=0.477)
+    shown = with_usual_spaces(tooltip(replace(kept, info=info)))
+    assert "Adds +1.0 %" in shown and ", over 900 candles" in shown
+    assert "Coverage 90.0 %, direction 47.7 %, over at most 300 candles" in shown
+    hidden = replace(info, gain_low=None, gain_high=None, gain_candles=42)
+    assert "42 of the 750 candles" in with_usual_spaces(tooltip(replace(kept, info=hidden)))
 
 
 def test_a_files_fingerprint_is_not_in_the_tooltip(panel: CheckpointsPanel) -> None:
@@ -167,10 +174,10 @@ def test_the_symbols_of_a_model_of_several_markets(panel: CheckpointsPanel) -> N
     assert "M3/USDT, M4/USDT, 1m" in tooltip(replace(alone, others=others))
 
 
-def test_the_trophys_tooltip_says_that_a_score_proves_nothing(panel: CheckpointsPanel) -> None:
+def test_the_trophys_tooltip_says_what_the_best_is(panel: CheckpointsPanel) -> None:
     best = steps(panel).index(12_100)
     tooltips = [panel.model.index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in (best, best + 1)]
-    assert ["proves no edge" in tooltip for tooltip in tooltips] == [True, False]
+    assert ["proven to add to the ghosts" in tooltip for tooltip in tooltips] == [True, False]
 
 
 def test_newest_first_at_the_start(panel: CheckpointsPanel) -> None:
@@ -178,9 +185,9 @@ def test_newest_first_at_the_start(panel: CheckpointsPanel) -> None:
 
 
 def test_a_header_sorts_by_value_with_unmeasured_rows_last(qtbot: QtBot, panel: CheckpointsPanel) -> None:
-    click_header(qtbot, panel, "Score")
+    click_header(qtbot, panel, "Adds")
     assert steps(panel)[0] == 12_100 and steps(panel)[-1] == 10_020, "the best comes first at the first click"
-    click_header(qtbot, panel, "Score")
+    click_header(qtbot, panel, "Adds")
     assert steps(panel)[-1] == 10_020
     click_header(qtbot, panel, "Loss")
     assert not panel.table.settings.is_descending, "a loss is best where it is least"
@@ -196,16 +203,12 @@ def test_a_loss_that_is_not_finite_sorts_as_the_worst(panel: CheckpointsPanel, l
     assert texts[-1] == "–" and "nan" not in texts
 
 
-@pytest.mark.parametrize("columns", [(), NAMELESS], ids=["as many as fit", "chosen ones"])
-def test_new_tags_are_visible_in_a_narrow_panel(
-    qtbot: QtBot, panel: CheckpointsPanel, columns: tuple[str, ...]
-) -> None:
+def test_new_tags_are_visible_among_chosen_columns_in_a_narrow_panel(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     """Beside the step and its marks, which were scrolled out of view."""
     panel.resize(560, 220)
     qtbot.waitUntil(lambda: panel.width() == 560)
     table = panel.table
-    if columns:
-        panel.show_settings(replace(panel.table.settings, columns=columns))
+    panel.show_settings(replace(panel.table.settings, columns=NAMELESS))
     panel._source.set_name("checkpoint-12310", "before the great change of the learning rate")
     panel.refresh()
     select(panel, 12_320)
@@ -223,17 +226,17 @@ def test_new_tags_are_visible_in_a_narrow_panel(
 def test_a_diverged_checkpoint_is_marked_and_its_tooltip_says_why(
     panel: CheckpointsPanel, state: RunState, library: scenario.Library
 ) -> None:
-    lost = replace(library.infos[0], checkpoint_id="lost", step=99_999, skill=0.5, health=Disease.DIVERGED)
+    lost = replace(library.infos[0], checkpoint_id="lost", step=99_999, model_gain=0.5, health=Disease.DIVERGED)
     library.infos = (lost, *library.infos)
     state.apply(CheckpointsChanged(scenario.RUN, lost))
     for order in (Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder):
-        panel.table.sortByColumn(COLUMN["Score"], order)
+        panel.table.sortByColumn(COLUMN["Adds"], order)
         panel.refresh()
         row = panel.model.rowCount() - 1
         assert panel.model.info(row) == replace(lost, is_in_use=panel.model.info(row).is_in_use)
-        mark, score = (panel.model.index(row, number) for number in (0, COLUMN["Score"]))
+        mark, adds = (panel.model.index(row, number) for number in (0, COLUMN["Adds"]))
         assert "wrecked" in mark.data(Qt.ItemDataRole.AccessibleTextRole)
-        assert "diverged" in score.data(Qt.ItemDataRole.ToolTipRole)
+        assert "diverged" in adds.data(Qt.ItemDataRole.ToolTipRole)
         healthy = panel.model.index(0, 0)
         assert "wrecked" not in healthy.data(Qt.ItemDataRole.AccessibleTextRole)
         assert (
@@ -380,7 +383,7 @@ def test_a_typed_name_and_tags_are_found_by_the_filter(qtbot: QtBot, panel: Chec
     assert steps(panel) == [12_310]
 
 
-@pytest.mark.parametrize("columns", [(), ("step", "score")], ids=["as many as fit", "chosen ones"])
+@pytest.mark.parametrize("columns", [(), ("step", "adds")], ids=["as many as fit", "chosen ones"])
 def test_a_new_name_or_tag_shows_its_column(qtbot: QtBot, panel: CheckpointsPanel, columns: tuple[str, ...]) -> None:
     """Otherwise nothing visible confirms the change."""
     panel.show_settings(replace(panel.table.settings, columns=columns))
@@ -400,8 +403,8 @@ def test_a_new_name_or_tag_shows_its_column(qtbot: QtBot, panel: CheckpointsPane
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
-        ("score > 0.8 % and step > 12000", [12_340, 12_330, 12_320, 12_310, 12_100]),
-        ("score is null", [10_020]),
+        ("adds > 0.8 % and step > 12000", [12_340, 12_330, 12_320, 12_310, 12_100]),
+        ("adds is null", [10_020]),
         ("not (pinned or best) and reason != 'periodic'", [12_310, 10_020]),
         ("age > 0.02", [11_800, 10_020]),
     ],
@@ -413,11 +416,11 @@ def test_columns_are_compared(qtbot: QtBot, panel: CheckpointsPanel, typed: str,
 
 
 def test_a_filter_error_is_shown_below_and_the_table_stays(qtbot: QtBot, panel: CheckpointsPanel) -> None:
-    qtbot.keyClicks(panel.filter, "pinned and scor > 3")
+    qtbot.keyClicks(panel.filter, "pinned and adss > 3")
     qtbot.keyClick(panel.filter, Qt.Key.Key_Escape) if panel.filter.offered else None
     assert len(steps(panel)) in (1, 7)
     qtbot.waitUntil(panel.message.isVisible)
-    assert panel.message.text() == "There is no column “scor”; did you mean “score”?"
+    assert panel.message.text() == "There is no column “adss”; did you mean “adds”?"
     panel.filter.clear()
     assert panel.message.isHidden() and len(steps(panel)) == 7
 
@@ -552,6 +555,90 @@ def test_the_selection_survives_new_and_deleted_checkpoints(
     assert steps(panel) == [12_350, 12_340, 12_330, 12_310, 12_100, 11_800, 10_020]
 
 
+def point_at(panel: CheckpointsPanel, is_over: bool) -> None:
+    """Qt learns from the pointer's events whether it is over the table."""
+    panel.table.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, is_over)
+
+
+def save(panel: CheckpointsPanel, library: scenario.Library, state: RunState, step: int) -> None:
+    """The trainer saves one, and deletes the checkpoint of step 12,320."""
+    saved = scenario.checkpoint(step)
+    library.infos = [saved, *(info for info in library.infos if info.step != 12_320)]
+    state.apply(CheckpointsChanged(scenario.RUN, saved, ("checkpoint-12320",)))
+    panel.refresh_if_seen()
+
+
+def test_rows_stay_in_place_under_the_pointer(
+    panel: CheckpointsPanel, library: scenario.Library, state: RunState
+) -> None:
+    before = steps(panel)
+    point_at(panel, True)
+    save(panel, library, state, 12_350)
+    assert steps(panel) == before and panel._count.text().startswith("7") and "1 new" in panel._count.text()
+    panel._source.set_note("checkpoint-12310", "seen at once")
+    panel.refresh_if_seen()
+    assert steps(panel) == before and panel.model.index(3, COLUMN["Note"]).data() == "seen at once"
+    panel.tick()
+    assert not panel.is_stale
+    point_at(panel, False)
+    panel.tick()
+    panel.refresh_if_seen()
+    assert steps(panel)[:3] == [12_350, 12_340, 12_330] and 12_320 not in steps(panel)
+    assert "new" not in panel._count.text()
+
+
+def test_rows_stay_in_place_below_an_open_menu(
+    panel: CheckpointsPanel, library: scenario.Library, state: RunState
+) -> None:
+    before = steps(panel)
+    panel.table.customContextMenuRequested.emit(QPoint(20, 10))
+    save(panel, library, state, 12_350)
+    assert steps(panel) == before
+    QApplication.activePopupWidget().close()
+    panel.tick()
+    assert panel.is_stale
+
+
+def test_what_the_user_changes_moves_rows_at_once(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    """Though the pointer is over them, as it is after a click."""
+    point_at(panel, True)
+    select(panel, 12_330)
+    panel.actions_of_panel[ActionId.CHECKPOINT_DELETE].trigger()
+    assert 12_330 not in steps(panel)
+    panel.actions_of_panel[ActionId.CHECKPOINT_UNDO].trigger()
+    assert 12_330 in steps(panel)
+    panel.filter.setText("pinned")
+    assert steps(panel) == [11_800]
+    panel.filter.clear()
+    panel.table.sortByColumn(COLUMN["Step"], Qt.SortOrder.AscendingOrder)
+    assert steps(panel)[0] == 10_020
+    assert panel.reveal("checkpoint-12330")
+
+
+def test_all_runs_bring_their_symbol_and_run(panel: CheckpointsPanel) -> None:
+    panel.resize(1_400, 320)
+    for columns in ((), ("marks", "step", "loss", "note")):
+        panel.show_settings(replace(panel.table.settings, columns=columns))
+        before = panel.table.shown_columns()
+        panel.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].trigger()
+        assert panel.table.shown_columns() == (*before[:2], "symbol", "run", *before[2:])
+        header = panel.table.horizontalHeader()
+        header.moveSection(header.visualIndex(COLUMN["Loss"]), 1)
+        assert not {"symbol", "run"} & set(panel.table.settings.columns), "they were not chosen"
+        panel.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].trigger()
+        assert set(panel.table.shown_columns()) == set(before)
+
+
+def test_a_decimal_comma_is_read_as_the_language_writes_it(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    panel.filter.has_decimal_comma = True
+    panel.filter.setText("adds > 1,05 %")
+    assert steps(panel) == [12_100]
+    panel.filter.has_decimal_comma = False
+    panel.filter.setText("adds > 0,5 %")
+    qtbot.waitUntil(panel.message.isVisible)
+    assert "“0,5”" in panel.message.text()
+
+
 def test_a_locked_database_is_reported_as_such(
     qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
 ) -> None:
@@ -571,7 +658,7 @@ def test_in_a_narrow_panel_the_filter_is_readable_and_buttons_move_into_the_menu
     qtbot.waitUntil(lambda: panel.width() == width)
     panel.layout().activate()
     line = panel.filter
-    line.setText("score > 1 %")
+    line.setText("adds > 1 %")
     assert line.contentsRect().width() > line.fontMetrics().horizontalAdvance(line.text()) + 24, "beside its cross"
     (bar,) = panel.findChildren(QToolBar)
     (extension,) = (each for each in bar.findChildren(QToolButton) if each.objectName() == "qt_toolbar_ext_button")

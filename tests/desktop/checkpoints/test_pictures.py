@@ -62,12 +62,12 @@ def test_a_filter_and_its_error_are_not_cut(
 ) -> None:
     bench = dressed(make_bench, qtbot, mode, size)
     panel = bench.window.panels.checkpoints
-    panel.filter.setText("score > 0.5 and not pinned")
+    panel.filter.setText("adds > 0.5 and not pinned")
     settle(qtbot, bench)
     panel.table.select_ids(["checkpoint-12330", "checkpoint-12100"])
     keep_picture(bench.window, f"browser-filtered-{mode}-{size[0]}")
     assert cut_texts(bench.window) == []
-    panel.filter.setText("score > 0.5 and scor > 3 and this is much longer than any filter that a person would type")
+    panel.filter.setText("adds > 0.5 and adss > 3 and this is much longer than any filter that a person would type")
     qtbot.waitUntil(panel.message.isVisible)
     settle(qtbot, bench)
     keep_picture(bench.window, f"browser-mistake-{mode}-{size[0]}")
@@ -90,7 +90,7 @@ def test_all_columns_scroll_sideways(make_bench: MakeBench, qtbot: QtBot) -> Non
     keep_picture(dock, "browser-all-columns")
     panel.table.horizontalScrollBar().setValue(panel.table.horizontalScrollBar().maximum())
     keep_picture(dock, "browser-all-columns-end")
-    assert panel.table.horizontalScrollBar().maximum() > 0 and len(panel.table.shown_columns()) == 27
+    assert panel.table.horizontalScrollBar().maximum() > 0 and len(panel.table.shown_columns()) == 25
 
 
 def of(bench: Bench, *steps: int) -> Sequence[CheckpointRow]:

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.events import CheckpointsChanged
 from core.settings.window import AppearanceSettings, BrowserSettings
-from desktop.checkpoints.columns import COLUMNS, PLACE, tooltip
+from desktop.checkpoints.columns import COLUMNS, PLACE, SHRINKING, tooltip
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.table import CheckpointTable
 from desktop.state.checkpoint_source import CheckpointSource
@@ -21,21 +21,21 @@ from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 
-WRECKED = {"skill": -0.848, "skill_low": -1.948, "skill_high": -0.1234, "loss": 14.2123}
+WRECKED = {"model_gain": -0.848, "gain_low": -1.948, "gain_high": -0.1234, "loss": 14.2123}
 
 
 @pytest.mark.parametrize("percent", [100, 150])
 def test_number_columns_get_width_before_notes(
     qtbot: QtBot, qapp: QApplication, state: RunState, theme: Theme, percent: int
 ) -> None:
-    """A diverged checkpoint's score is the longest; a text column just edited is not cut either."""
+    """What a diverged checkpoint adds is the longest; a text column just edited is not cut either."""
     set_font(qapp, AppearanceSettings(interface_percent=percent))
     library = scenario.Library(
         [
             scenario.checkpoint(12_350, reason="change", tags=("good", "to keep")),
             scenario.checkpoint(12_345, reason="restore"),
             *(scenario.checkpoint(step, **WRECKED) for step in range(12_344, 12_240, -1)),
-            scenario.checkpoint(12_000, **{**WRECKED, "skill_low": -12.171}),
+            scenario.checkpoint(12_000, **{**WRECKED, "gain_low": -12.171}),
         ]
     )
     state.apply(scenario.ready())
@@ -48,17 +48,17 @@ def test_number_columns_get_width_before_notes(
         for _ in range(4):
             qapp.processEvents()
         table = panel.table
-        assert "score" in table.shown_columns() and panel.model.rowCount() >= 103
+        assert "adds" in table.shown_columns() and panel.model.rowCount() >= 103
         for row in range(panel.model.rowCount()):
             for name in table.shown_columns():
-                if name not in ("marks", "note"):
+                if name not in ("marks", "note", *SHRINKING):
                     index = panel.model.index(row, PLACE[name])
                     needed = table.itemDelegateForIndex(index).sizeHint(option(table), index).width()  # type: ignore[arg-type]
                     assert needed <= table.columnWidth(PLACE[name]), f"{index.data()} at {width}"
 
 
 def test_a_restore_takes_no_column_away(qtbot: QtBot, state: RunState, theme: Theme) -> None:
-    """Regression: “as restored” widened Score, and Coverage was gone until the end of the session."""
+    """Regression: “as restored” widened the column, and Coverage was gone until the end of the session."""
     library = scenario.Library([scenario.checkpoint(step, **WRECKED) for step in (12_350, 12_340)])
     state.apply(scenario.ready())
     state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
@@ -70,7 +70,7 @@ def test_a_restore_takes_no_column_away(qtbot: QtBot, state: RunState, theme: Th
     library.infos.insert(0, restored)
     state.apply(CheckpointsChanged(scenario.RUN, restored))
     panel.refresh()
-    row = panel.model.index(0, PLACE["score"])
+    row = panel.model.index(0, PLACE["adds"])
     assert row.data() == "−84.8 %, as restored" and "−194.8 to" in tooltip(panel.model.row(0))
     assert [panel.table.columnWidth(place) for place in PLACE.values()] == widths
 
@@ -102,7 +102,7 @@ def test_no_number_is_cut_at_the_edge_at_any_scroll_position(
                 cut.add(column.name)
                 for part, empty in blank.items():
                     assert np.abs(strip(part, x) - empty).max() < 16, f"{column.name} at {value}: letters at the edge"
-    assert cut >= {"step", "score", "loss"}
+    assert cut >= {"step", "adds", "loss"}
 
 
 class Painted(QObject):

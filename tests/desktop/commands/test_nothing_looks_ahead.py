@@ -63,11 +63,11 @@ def said_until(root: Path, end_ms: int) -> dict[str, list[object]]:
         db.close()
 
 
-def recorded(folder: Path, name: str, candles: list[Candle]) -> Path:
-    """A data folder in which all of them were learned from, by a model of the usual size."""
+def recorded(folder: Path, name: str, candles: list[Candle], interval: str = "1m") -> Path:
+    """A data folder in which all of them, joined to this interval, were learned from, by a model of the usual size."""
     root = commands.configure(folder / name, {"training": {"seed": 4, "device": "cpu", "host": "thread"}})
     file = written(folder / f"{name}.csv", candles)
-    commands.invoke_json("headless", "--file", str(file), "--interval", "1m", "--data-dir", str(root))
+    commands.invoke_json("headless", "--file", str(file), "--interval", interval, "--data-dir", str(root))
     return root
 
 
@@ -84,3 +84,17 @@ def test_no_forecast_depends_on_later_candles_of_the_file(true_market: Path, tmp
     assert honest == other
     whole, of_another_market = (said_until(root, CANDLES[-1].open_time_ms) for root in (true_market, other_market))
     assert whole["quantiles"] != of_another_market["quantiles"]
+
+
+def test_no_forecast_depends_on_later_minutes_inside_candles(tmp_path: Path) -> None:
+    """The minutes are other ones from the middle of a candle on: that candle's forecast is the first to differ."""
+    minutes, moment = random_walk(60 * 5, seed=13), 40 * 5 + 2
+    honest, other = (
+        recorded(tmp_path, name, candles, "5m")
+        for name, candles in (("honest", minutes), ("corrupted", corrupted(minutes, moment)))
+    )
+    before_ms, own_ms = (minutes[place].open_time_ms for place in (39 * 5, 40 * 5))
+    said, said_of_other = (said_until(root, before_ms) for root in (honest, other))
+    assert len(said["origins"]) == 40
+    assert said == said_of_other
+    assert said_until(honest, own_ms)["quantiles"] != said_until(other, own_ms)["quantiles"]

@@ -32,7 +32,6 @@ DOCKS = (
     ActionId.SHOW_LOSS,
     ActionId.SHOW_GRADIENTS,
     ActionId.SHOW_ACCURACY,
-    ActionId.SHOW_BEST,
     ActionId.SHOW_CHECKPOINTS,
     ActionId.SHOW_EVENTS,
     ActionId.SHOW_MARKETS,

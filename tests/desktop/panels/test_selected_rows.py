@@ -6,18 +6,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QItemSelectionModel, QRect, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import JobProgress
 from core.logs.reading import LogBook
+from desktop.checkpoints.columns import PLACE
+from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.jobs.panel import JobsPanel
 from desktop.jobs.table import PROGRESS
 from desktop.panels.events.panel import EventsPanel
 from desktop.panels.markets.model import Column
 from desktop.panels.markets.panel import MarketsPanel
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Mode, Theme
 from tests.desktop import feed_scenario, scenario, watch_scenario
@@ -94,3 +97,25 @@ def test_the_icon_of_an_incident(qtbot: QtBot, tmp_path: Path, state: RunState, 
         cell = table.visualRect(table.model().index(row, 0))
         icon = QRect(cell.left() + 2, cell.top() + 1, 20, cell.height() - 2)
         assert has_contrast(pixels(table, icon), theme.palette.accent)
+
+
+def test_the_current_cell_of_a_selected_checkpoint_looks_like_its_row(
+    qtbot: QtBot, state: RunState, theme: Theme
+) -> None:
+    """Regression: in the dark its text was grey on bright blue."""
+    library = scenario.Library(scenario.checkpoints())
+    state.apply(scenario.ready())
+    panel = CheckpointsPanel(CheckpointSource(library, state, state), theme)  # type: ignore[arg-type]
+    shown_panel(qtbot, panel, 900, 320)
+    panel.refresh()
+    table = panel.table
+    panel.activateWindow()
+    table.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(table.hasFocus)
+    for column in (PLACE["marks"], PLACE["adds"], PLACE["reason"]):
+        index = panel.model.index(1, column)
+        table.setCurrentIndex(panel.model.index(1, PLACE["saved"]))
+        table.selectRow(1)
+        elsewhere = pixels(table, table.visualRect(index))
+        table.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        assert (pixels(table, table.visualRect(index)) == elsewhere).all()

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from core.domain.candle import Market
 from core.domain.clock import SystemClock
 from core.domain.events import Severity
-from core.settings.tree import BackupSettings
+from core.settings.record import BackupSettings
 from core.storage.backup_record import Backup, list_backups, verify
 from core.storage.backups import make_backup
 from core.storage.candles import CandleStore

@@ -15,7 +15,7 @@ from core.domain.events import CheckpointsChanged
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_writer import TrainingRecord
-from desktop.state.checkpoint_source import CheckpointSource, score_text
+from desktop.state.checkpoint_source import CheckpointSource, adds_sentence, adds_text
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
 from tests.core.storage.samples import checkpoint, open_record
@@ -118,20 +118,37 @@ def test_a_deletion_and_its_undo_reach_the_table(
     assert len(source.catalog) == MANY - 2
 
 
-def test_an_older_versions_best_that_is_worse_than_no_model_is_not_best(
+def test_a_best_that_is_not_proven_to_add_is_no_news(
     source: CheckpointSource, record: TrainingRecord, state: RunState
 ) -> None:
     run_id = record.reader.run_id
-    for number, (skill, gain) in enumerate([(0.7, -0.003), (-0.2, None), (0.01, 0.01)], MANY):
+    for number, (skill, low) in enumerate([(0.7, -0.003), (0.2, None), (0.01, 0.01)], MANY):
         with record.write():
-            saved = replace(checkpoint(run_id, number, skill=skill), reason="best", model_gain=gain)
+            saved = replace(checkpoint(run_id, number, skill=skill), reason="best", model_gain=0.1, gain_low=low)
             record.add_checkpoint(saved)
     state.apply(CheckpointsChanged(run_id, saved))
-    assert [info.skill for info in source.bests() if info.reason == "best"] == [0.01]
+    assert [info.skill for info in source.bests()] == [0.01]
 
 
-def test_the_score_of_a_restored_checkpoint_is_marked_as_the_old_ones() -> None:
-    """Regression: the row looked as if the restored model had scored already."""
+def test_what_a_restored_checkpoint_adds_is_marked_as_the_old_ones() -> None:
+    """Regression: the row looked as if the restored model had forecast already."""
     info = scenario.checkpoint(12_345)
-    assert score_text(replace(info, reason="restore")) == f"{score_text(info)}, as restored"
-    assert "as restored" not in score_text(replace(info, reason="restore", skill=None))
+    assert adds_text(replace(info, reason="restore")) == f"{adds_text(info)}, as restored"
+    assert "as restored" not in adds_text(replace(info, reason="restore", gain_low=None))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown", "why"),
+    [
+        (0.004, 0.02, "+1.2 % (0.4 to 2.0)", "Adds +1.2 %"),
+        (0.000004, 0.02, "+1.2 % (0.0004 to 2.0)", "Adds +1.2 %"),
+        (-0.004, 0.02, "–", "−0.4 to 2.0 %, has 0 in it"),
+        (None, None, "–", "800 of the 750"),
+    ],
+)
+def test_what_a_model_adds_is_hidden_until_it_is_proven(
+    low: float | None, high: float | None, shown: str, why: str
+) -> None:
+    gain = {"model_gain": 0.012, "gain_low": low, "gain_high": high, "gain_candles": 800}
+    info = replace(scenario.checkpoint(12_345), **gain)  # type: ignore[arg-type]
+    assert adds_text(info) == shown and why in adds_sentence(info)

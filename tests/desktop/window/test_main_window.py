@@ -295,7 +295,7 @@ def test_every_skill_names_its_quantity(qtbot: QtBot, bench: Bench) -> None:
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     texts = [label.text() for label in bench.window.findChildren(QLabel)]
     texts += [column.title for column in (*COLUMNS, *Column)]
-    assert "Close skill, %" in texts and "Score" in texts
+    assert "Close skill, %" in texts and "Adds" in texts
     assert not [text for text in texts if text.startswith("Skill")]
 
 

@@ -18,8 +18,7 @@ from core.market.feeds.base import ClosedCandle, Feed, FeedEvent, FeedKind, Feed
 from core.market.feeds.many import open_feeds
 from core.market.feeds.replay import ReplayFeed, sample_feed
 from core.market.feeds.simulated import SimulatedFeed
-from core.market.history.candle_file import CandleFile
-from tests.support.candles import MINUTE, random_walk
+from tests.support.candles import MINUTE, file_of, random_walk
 from tests.support.exchange.many import ManyMarkets
 from tests.support.exchange.minutes import fast_venue, minute_venue, without_a_pace
 from tests.support.feeds import RecordedEvents, record_events
@@ -65,7 +64,7 @@ async def of_fast_minutes(venue: str) -> AsyncIterator[MakeFeed]:
 
 @asynccontextmanager
 async def replay(speed: float) -> AsyncIterator[MakeFeed]:
-    file = CandleFile(tuple(random_walk(40)), MINUTE, {}, "f" * 64)
+    file = file_of(random_walk(40), "f" * 64)
     yield lambda: ReplayFeed(file, "TEST#ffffff", ManualClock(1), speed, CATCH_UP, LIMIT)
 
 

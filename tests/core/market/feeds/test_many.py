@@ -13,10 +13,9 @@ from core.market.feeds.ccxt_tap import by_market
 from core.market.feeds.many import open_feeds, play_together
 from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.simulated import SimulatedFeed
-from core.market.history.candle_file import CandleFile
 from tests.core.market.feeds.collected import all_of, candles
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
-from tests.support.candles import MINUTE, random_walk, without
+from tests.support.candles import MINUTE, file_of, random_walk, without
 
 TEN = [Market(SIMULATED_VENUE, f"SIM-{seed}", MINUTE) for seed in range(11, 21)]
 COUNT, CATCH_UP = 12, 8
@@ -111,7 +110,7 @@ def replays() -> dict[Market, Feed]:
     """Of a file with a hole of 20 candles and of one that begins 30 later, ten of each at once if it were alone."""
     walk = random_walk(60)
     found = [
-        ReplayFeed(CandleFile(tuple(candles), MINUTE, {}, "0" * 16), name, ManualClock(), 2.0, 10)
+        ReplayFeed(file_of(list(candles), "0" * 16), name, ManualClock(), 2.0, 10)
         for name, candles in (("holed", without(walk, *range(25, 45))), ("late", walk[30:]))
     ]
     play_together(found)

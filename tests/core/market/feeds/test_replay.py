@@ -11,15 +11,15 @@ from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
 from core.market.feeds.base import CatchUpProgress, FeedEvent, FeedKind, FeedState, FeedStatus
 from core.market.feeds.replay import SAMPLE_NAME, ReplayFeed, replay_name, sample_feed
-from core.market.history.candle_file import CandleFile, read_candle_file
+from core.market.history.candle_file import read_candle_file
 from core.market.history.errors import CandleFileError
 from core.market.history.skipped_rows import UNFINISHED
 from tests.core.market.feeds.collected import all_of, candles, collected, states, timed
 from tests.simulation.virtual_time import run_virtually
-from tests.support.candles import MINUTE, random_walk, without
+from tests.support.candles import MINUTE, file_of, random_walk, without
 
 CANDLES = without(random_walk(200), 50)
-FILE = CandleFile(tuple(CANDLES), MINUTE, {}, "0123456789abcdef")
+FILE = file_of(CANDLES)
 
 
 def test_an_unpaced_replay_is_all_history_and_keeps_the_gap() -> None:

@@ -13,11 +13,10 @@ from core.market.feeds.base import ClosedCandle, FeedEvent, FeedState, FeedStatu
 from core.market.feeds.many import play_together
 from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.replay_speed import ReplayPace
-from core.market.history.candle_file import CandleFile
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
-from tests.support.candles import MINUTE, random_walk
+from tests.support.candles import file_of, random_walk
 
-FILE = CandleFile(tuple(random_walk(60)), MINUTE, {}, "0123456789abcdef")
+FILE = file_of(random_walk(60))
 AT_ONCE = 10
 
 

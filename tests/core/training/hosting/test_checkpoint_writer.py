@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from core.checkpoints.best import is_proven_to_add
 from core.domain.clock import ManualClock
 from core.domain.events import (
     CheckpointForecast,
@@ -75,25 +76,29 @@ def test_checkpoints_return_freed_memory_at_most_once_a_minute(tmp_path: Path, m
     assert [at_s - start_s for at_s in returned_at_s] == [0.0, 70.0]
 
 
-def score_as(monkeypatch: pytest.MonkeyPatch, skill: float, gain: float | None = None) -> None:
+UNKNOWN = Estimate(None, None, None, 0)
+
+
+def score_as(monkeypatch: pytest.MonkeyPatch, skill: float, gain: Estimate = UNKNOWN) -> None:
     scores = CheckpointScores(Estimate(skill, skill - 0.1, skill + 0.1, 100), None, gain)
     monkeypatch.setattr(checkpoint_writer, "score_together", lambda *_: scores)
 
 
-def test_the_best_is_never_worse_than_no_model(
+def test_only_a_best_that_is_proven_to_add_is_news(
     tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The score of a harmful checkpoint does not raise the bar for others."""
+    """The score of an unproven checkpoint does not raise the bar for those that are proven to add."""
     session = session_after(tmp_path, 41)
     infos = []
-    measured = [(-0.1, None), (-0.01, 0.1), (0.5, -0.003), (0.02, None), (0.01, 0.1), (0.03, 0.0)]
+    adds, harms = Estimate(0.1, 0.05, 0.2, 900), Estimate(-0.1, -0.2, -0.05, 900)
+    measured = [(0.1, UNKNOWN), (0.9, harms), (0.5, UNKNOWN), (0.02, adds), (0.01, adds), (0.03, adds)]
     for skill, gain in measured:
         score_as(monkeypatch, skill, gain)
         infos += rigs.saved(rigs.feed(session, rigs.after(session)[:10]))
     best = session._writer._rows.best(session.status().run_id)
     session.close()
-    assert [info.is_best for info in infos] == [False, False, False, True, False, True]
-    assert all((info.reason == "best") is info.is_best for info in infos)
+    assert [info.is_best for info in infos] == [True, False, True, True, False, True]
+    assert [info.reason == "best" for info in infos] == [False, False, False, True, False, True]
     assert best is not None and best.skill == 0.03
 
 
@@ -105,7 +110,8 @@ def test_the_highest_score_needs_a_window_and_is_never_deleted(tmp_path: Path, s
     kept = rows(tmp_path, run_id)
     scored = [info for info in kept if info.skill is not None]
     best = sorted(scored, key=lambda info: info.skill or 0.0, reverse=True)
-    assert scored and not any(info.is_best for info in kept), "none is better than no model on a random walk"
+    assert [info.is_best for info in kept if info.skill is not None and info == best[0]] == [True]
+    assert not any(map(is_proven_to_add, kept)), "a random walk has nothing to add"
     assert all(info.skill is None for info in kept if info.scored < 100)
     assert best[0].device == "CPU, 1 thread" and best[0].health
     assert best[0].coverage is not None and 0.0 <= best[0].coverage <= 1.0
@@ -121,7 +127,7 @@ def test_a_non_finite_skill_is_never_best_nor_stored(
     rigs.feed(session, CANDLES[91:92])
     scores = session._session.market.scores
     monkeypatch.setattr(
-        scores, "checkpoint_scores", lambda: CheckpointScores(Estimate(value, value, value, 100), None, None)
+        scores, "checkpoint_scores", lambda: CheckpointScores(Estimate(value, value, value, 100), None, UNKNOWN)
     )
     asked = rigs.saved_now(session)
     monkeypatch.undo()

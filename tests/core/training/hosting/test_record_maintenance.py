@@ -9,7 +9,7 @@ import pytest
 
 from core.domain.clock import SystemClock
 from core.domain.events import Incident
-from core.settings.tree import RecordSettings
+from core.settings.record import RecordSettings
 from core.storage.backups import make_backup
 from core.storage.database import open_database, write
 from core.storage.folder import DataFolder

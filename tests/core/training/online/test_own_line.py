@@ -55,8 +55,9 @@ def restored(session: TrainingService, checkpoint_id: str) -> CheckpointInfo:
 
 
 def figures(info: CheckpointInfo) -> tuple[float | None, ...]:
-    skill = info.skill, info.skill_low, info.skill_high, info.shown_skill, info.model_gain, info.scored
-    return *skill, info.loss, info.coverage, info.direction
+    skill = info.skill, info.skill_low, info.skill_high, info.shown_skill, info.scored
+    gain = info.model_gain, info.gain_low, info.gain_high, info.gain_candles
+    return *skill, *gain, info.loss, info.coverage, info.direction
 
 
 _KEPT = 81
@@ -155,6 +156,7 @@ def test_a_restored_model_has_its_own_figures_without_the_diverged_ones(went_on:
     assert healthy.loss is not None and wreck.skill is not None
     for info in went_on.later:
         own = candles_since(info)
+        assert info.gain_candles <= own
         assert info.scored == own, "the candle at which it was restored was forecast by the wreck"
         assert (info.skill is None) is (info.shown_skill is None) is (own < WINDOW)
         assert (info.loss is None) is (own < LOSSES)
@@ -177,7 +179,8 @@ def test_an_unscored_model_inherits_no_scores(healthy_folder: Path, tmp_path: Pa
     back = restored(session, early.checkpoint_id)
     assert early.step == 11 and figures(back) == figures(early) and back.skill is back.shown_skill is back.loss is None
     later = rigs.saved(fed(session, HEALTHY + 42))
-    assert later and all(info.skill is info.model_gain is info.shown_skill is None for info in later)
+    assert later and all(info.skill is info.shown_skill is info.gain_low is None for info in later)
+    assert all(info.gain_candles < HEALTHY for info in later)
     assert highest_score(session) not in {info.checkpoint_id for info in [back, *later]}
     session.close()
 

@@ -172,7 +172,7 @@ def test_the_tooltip_shows_the_message_and_a_click_opens_its_panel(whole: ToolBe
     best = place_of(bench, MarkerKind.BEST)
     bench.hover(best)
     tooltip = bench.bench.chart.overlay.tooltip
-    assert tooltip is not None and "proves no edge" in " ".join(span.text for row in tooltip.rows for span in row)
+    assert tooltip is not None and "its model adds" in " ".join(span.text for row in tooltip.rows for span in row)
     bench.click(best)
     (selected,) = window.panels.checkpoints.selected()
     assert selected.is_best and window.panels.checkpoints.is_on_screen

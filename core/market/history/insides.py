@@ -1,0 +1,66 @@
+"""Candle files with what is inside their candles: from a file of finer candles of the same market, or from their own
+rows, joined to coarser candles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
+from core.market.history.candle_file import CandleFile, CandleRows
+from core.market.history.errors import CandleFileError
+from core.market.inside import LEAST_PER_CANDLE, can_be_inside, insides
+from core.market.resample import ResampledSeries
+from core.storage.candles import StoredColumns
+
+_LARGEST_DIFFERENCE = 0.01
+"""Of the closes of candles and of the finer ones joined, in the median: more is another market."""
+
+
+def joined(file: CandleFile, interval: Interval) -> CandleFile:
+    """The file's candles joined to coarser ones, whose inside they are. The last one may lack some of its part, and is
+    left out then. Raises CandleFileError."""
+    if file.interval == interval:
+        return file
+    _require_finer(file.interval, interval, "The file's candles cannot be joined")
+    columns, finer = _joined(file, interval), file.candles.columns
+    if not len(columns):
+        raise CandleFileError(f"The file holds less than one candle of {interval}.")
+    found = insides(finer.open_time_ms, finer.values, file.interval, interval)
+    return replace(file, candles=CandleRows(columns, found), interval=interval)
+
+
+def add_insides(file: CandleFile, finer: CandleFile, name: str) -> CandleFile:
+    """The file's candles with the insides that `finer`, a file of this name, gives them. Raises CandleFileError."""
+    _require_finer(finer.interval, file.interval, f"{name} cannot be the inside")
+    columns, join = file.candles.columns, _joined(finer, file.interval)
+    _, own, other = np.intersect1d(columns.open_time_ms, join.open_time_ms, return_indices=True)
+    if not own.size:
+        raise CandleFileError(f"{name} shares no time with the candles whose inside it is to be.")
+    closes = np.log(columns.values[3, own] / join.values[3, other])
+    if float(np.median(np.abs(closes))) > _LARGEST_DIFFERENCE:
+        raise CandleFileError(
+            f"{name} seems to be of another market: its closes are mostly more than a percent from those of the "
+            "candles whose inside it is to be."
+        )
+    of = finer.candles.columns
+    found = insides(of.open_time_ms, of.values, finer.interval, file.interval)
+    return replace(file, candles=CandleRows(columns, found))
+
+
+def _require_finer(finer: Interval, coarser: Interval, what: str) -> None:
+    """what: the beginning of the sentence. Raises CandleFileError."""
+    if not can_be_inside(finer, coarser):
+        raise CandleFileError(
+            f"{what}: candles of {finer} are no parts of {coarser}, or too few of them. There must be at least "
+            f"{LEAST_PER_CANDLE} in each."
+        )
+
+
+def _joined(file: CandleFile, interval: Interval) -> StoredColumns:
+    columns = file.candles.columns
+    source = CandleSeries.from_columns(file.interval, columns.open_time_ms, columns.values)
+    series = ResampledSeries(source, interval).series
+    return StoredColumns(series.open_time_ms.copy(), series.values.copy())
