@@ -21,7 +21,7 @@ class ModelShape:
     others: int = 0
     """Further features, after the others: of the markets that are learned together with this one."""
     inside: int = 0
-    """Further features, last: of what was inside the candle."""
+    """Further features, last: of the inside of the candle."""
     recompute: bool = False
     """Recompute the activations of the blocks in the backward pass instead of storing them (gradient checkpointing)."""
 

@@ -31,7 +31,7 @@ FEATURES = 12 + len(COARSE_SPANS) * NUMBERS_PER_SPAN
 OTHERS = 4
 """Features of the markets that are learned with this one, see `core.forecast.other_markets`."""
 INSIDE = 4
-"""Features of what was inside the candle, see `core.domain.candle.Inside`; 0 where that is not known."""
+"""Features of the inside of the candle, see `core.domain.candle.Inside`; 0 where that is not known."""
 FEATURE_LIMIT = 6.0
 _SMALLEST_SCALE = 1e-6
 _RANGE_TO_DEVIATION = 1.0 / (2.0 * math.sqrt(math.log(2.0)))

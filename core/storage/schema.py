@@ -66,7 +66,7 @@ CREATE TABLE exchange_holes (
 ) STRICT, WITHOUT ROWID;
 """
 
-# What was inside a candle (`candles.packed_inside`), written with it and never later: forecasts depend on it.
+# The inside of a candle (`candles.packed_inside`), written with it and never later: forecasts depend on it.
 _INSIDES = """
 CREATE TABLE insides (
     market_id INTEGER NOT NULL REFERENCES markets (id),

@@ -116,7 +116,7 @@ def evaluate(
 def _joining(context: Context, length: str, insides: Sequence[Path]) -> Context:
     """Raises UserError."""
     if insides:
-        raise UserError("--interval makes FILE the inside of its own candles; leave out --inside.", 2)
+        raise UserError("--interval takes the inside of candles from FILE itself; leave out --inside.", 2)
     with wrong_usage(ValueError):
         Interval.parse(length)
     market = dataclasses.replace(context.settings.market, joined_to=length)

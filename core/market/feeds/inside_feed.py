@@ -1,4 +1,4 @@
-"""An exchange's feed whose closed candles come with what was inside them: after each close the exchange is asked for
+"""An exchange's feed whose closed candles come with their inside: after each close the exchange is asked for
 the finer candles of the same market."""
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def open_feeds(
     """One feed for each market, in order, each as if it were alone; it ends and fails alone.
 
     Markets of one exchange share one connection and one queue of requests. Simulated markets step in the given order:
-    all must be iterated until they are closed. speed: simulated candles a second. asks_finer: ask for what was inside
+    all must be iterated until they are closed. speed: simulated candles a second. asks_finer: ask for the inside of
     their candles too, unless they are so many that an exchange's limits would be felt. The other arguments are as in
     `ExchangeFeed`, for each. Raises FeedError.
     """

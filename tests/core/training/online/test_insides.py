@@ -1,4 +1,4 @@
-"""A run that reads what was inside its candles."""
+"""A run that reads the inside of its candles."""
 
 from __future__ import annotations
 
