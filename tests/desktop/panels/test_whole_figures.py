@@ -32,6 +32,7 @@ def bench(make_bench: MakeBench) -> Bench:
 
 def test_no_text_of_the_window_breaks_between_number_and_unit(bench: Bench, qapp: QApplication) -> None:
     looked_at = set()
+    bench.window.show_feed()
     for action_id, dock in bench.window.docks.items():
         bench.window.show_dock(action_id)
         qapp.processEvents()
