@@ -86,6 +86,7 @@ class TrainingInputs(QWidget):
     def show_reason(self, text: str) -> None:
         """Show beside the box why training uses another rate than the one that was set; empty: it does not."""
         set_text(self.rate_reason, text)
+        self.rate_reason.setMaximumWidth(self.rate_reason.sizeHint().width())  # the slider stays beside it
         self.rate_reason.setVisible(bool(text))
         more = translate("Panels", "The adaptive schedule halves the rate after harmful learning; see Events.")
         set_tooltip(self.rate_reason, f"{text}\n{more}")
