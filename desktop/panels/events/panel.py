@@ -21,7 +21,7 @@ from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import severity_icon
 from desktop.ui.interface_size import enlarged, space_rows
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
-from desktop.ui.plain_text import ElidedCells, Label, TextView, with_whole_figures
+from desktop.ui.plain_text import ElidedCells, Label, TextView, set_tooltip, with_whole_figures
 from desktop.ui.stacks import beside, divided, stacked
 from desktop.ui.tables import Column, RowsModel, style_table
 from desktop.ui.theme import Theme
@@ -185,7 +185,7 @@ class EventsPanel(Panel):
         boxes = ((self.kind, translate("Panels", "Kind"), kinds), (self.level, translate("Panels", "Severity"), ""))
         for box, name, meaning in boxes:
             name_box(box, name)
-            box.setToolTip(meaning)
+            set_tooltip(box, meaning)
         self.kind.addItems([translate("Panels", text) for text in _KINDS.values()])
         self.level.addItems([translate("Panels", text) for text, _severities in _LEVELS])
         self.filter.setAccessibleName(translate("Panels", "Filter by words"))
