@@ -34,7 +34,7 @@ from core.settings.window import (
 class MarketSettings:
     """The watched market, and the source of its candles."""
 
-    feed: Literal["auto", "live", "replay", "simulate", "stored"] = setting(
+    feed: Literal["auto", "live", "replay", "sample", "simulate", "stored"] = setting(
         "auto",
         "Feed",
         "Source of candles. auto: live if the exchange answers, else the sample. stored: only what is stored already.",
@@ -43,6 +43,7 @@ class MarketSettings:
     symbol: str = setting("BTC/USDT", "Symbol", "The market's symbol, as ccxt writes it.")
     interval: str = setting("1m", "Interval", "Candle length: 1m, 5m, 15m, 1h, 4h, 1d.")
     file: str | None = setting(None, "File", "The candle file to replay.")
+    replayed_as: str | None = setting(None, "Replayed as", "Symbol of the replay; none: the newest.", **OWN_DIALOG)
     joined_to: str | None = setting(None, "Joined to", "The length to which its candles are joined.", **OWN_DIALOG)
     asks_finer: bool = setting(True, "Finer candles", "Also ask for the minutes inside candles of 5m to 1h.")
     inside: str | None = setting(None, "Inside", "A file of finer candles of the same market.", **OWN_DIALOG)
@@ -54,9 +55,7 @@ class MarketSettings:
         ge=0.0,
         unit="candles/s",
     )
-    catch_up_candles: int = setting(
-        1000, "Warm-up candles", "Closed candles to learn from at the start.", ge=0, le=20_000
-    )
+    catch_up_candles: int = setting(1000, "Warm-up candles", "Closed candles to learn from first.", ge=0, le=20_000)
     fallback_venues: Annotated[tuple[VenueId, ...], Field(max_length=20)] = setting(
         ("binance", "kraken", "coinbase"),
         "Fallback exchanges",

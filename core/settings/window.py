@@ -112,6 +112,11 @@ class ChartSettings:
         "Background by market regime: calm, trending or volatile, as known at each close; a strip by the regime that "
         "the model forecast.",
     )
+    replay_waits: bool = setting(
+        True,
+        "Replay waits for the model",
+        "In a replay, the next candle comes once the model has forecast from the newest one.",
+    )
     show_markers: bool = setting(True, "Markers", "Marks at incidents, new bests and restores of training.")
     indicators: tuple[
         Annotated[dict[str, Any], AfterValidator(lambda data: ShownIndicator.from_json(data).to_json())], ...
@@ -139,6 +144,9 @@ class WatchlistSettings:
 
     markets: Annotated[tuple[WatchedMarket, ...], Field(max_length=MOST_WATCHED)] = setting(
         DEFAULT_WATCHLIST, "Markets", "Watched markets, in order.", **OWN_DIALOG
+    )
+    files: dict[str, str] = setting(
+        {}, "Replayed files", "Replayed markets, and where the file of each is.", **OWN_DIALOG
     )
 
     @field_validator("markets")

@@ -251,6 +251,13 @@ class ActionId(Enum):
     TRAVEL_NOW = at.travel(
         "Back to &now", "Show all candles again; on the chart also End and Esc", "Shift+F9", "clock-end"
     )
+    REPLAY_WAITS = at.travel(
+        "&Wait for the model",
+        "In a replay, the next candle comes once the model has forecast from the newest one",
+        "",
+        "timer-sand",
+        is_checkable=True,
+    )
     FULL_SCREEN = at.view(
         "&Full screen", "Enter or leave full screen; Esc also leaves it", "F11", "fullscreen", is_checkable=True
     )

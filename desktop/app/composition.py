@@ -28,7 +28,6 @@ from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.tools import CheckpointTools
 from desktop.checkpoints.transfer import FILES_JOB
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.jobs.manager import JobManager
 from desktop.layouts.arrangements import DockSizes
@@ -44,6 +43,7 @@ from desktop.services.machine_watch import MachineWatch
 from desktop.services.market_choice import MarketChoice
 from desktop.services.passing_fault_watch import PassingFaultWatch
 from desktop.services.record_watch import AccuracyWatch, LeaderboardWatch
+from desktop.services.replay_wait import ReplayWait
 from desktop.services.run_controller import READING_JOB, RunController
 from desktop.services.step_watch import StepWatch
 from desktop.services.trainer import Trainer
@@ -194,8 +194,10 @@ class Application(QObject):
             check=self.market_services.check,
             parent=self,
         )
+        ReplayWait(self.watched, self.state, self.settings, self)
         self.market_services.check.is_watching = lambda: self.watched.market is not None
         self.market_choice.show_watched = self.runs.show
+        self.market_choice.is_stored = is_stored
         self.watched.opened.connect(self.market_choice.opened)
         self.runs.refused.connect(self.market_choice.refused)
 
@@ -351,6 +353,8 @@ class Application(QObject):
         self.display.begin()
         self.backups.start()
         if self._context.is_first_start:
+            from desktop.dialogs.welcome import WelcomeDialog  # noqa: PLC0415 - after the first paint
+
             welcome = WelcomeDialog(self.settings.current, self.window)
             welcome.chosen.connect(self._on_welcome)
             self.machine.reading_changed.connect(welcome.show_machine)
@@ -358,16 +362,11 @@ class Application(QObject):
         else:
             self._open_market()
 
-    @Slot(object, bool)
-    def _on_welcome(self, settings: Settings, needs_file: bool) -> None:
+    @Slot(object)
+    def _on_welcome(self, settings: Settings) -> None:
         """Save the answer even if nothing was chosen: the next start does not ask again."""
         self.settings.change(settings)
-        if needs_file:
-            dialog = self.window.open_market()
-            dialog.rejected.connect(self._open_market)
-            dialog.ask_for_file()
-        else:
-            self._open_market()
+        self._open_market()
 
     @Slot()
     def _open_market(self) -> None:

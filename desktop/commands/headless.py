@@ -123,7 +123,7 @@ async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> 
     FeedError and CandleFileError."""
     first = context.settings.market
     requested = (first, *context.others)
-    if context.others and first.feed not in ("replay", "stored"):
+    if context.others and first.feed not in ("replay", "sample", "stored"):
         with wrong_usage(FeedError):
             markets = [market_of(each) for each in requested]
         return open_as_set(_ordered(markets), first, clock, context.candles, context.urls)

@@ -51,7 +51,7 @@ _INSIDE = (
 )
 _SPEED = "Candles per second; 0: as fast as possible; a simulation without --candles then runs in real time."
 _NO_EXCHANGE = (FILE_VENUE, SIMULATED_VENUE)
-_FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
+_FEEDS = click.Choice(["auto", "live", "replay", "sample", "simulate", "stored"])
 _STDOUT = "ghostcandle.stdout"
 """Key in a click context's `meta`: the stream for the object of --json."""
 _log = logging.getLogger("ghostcandle")
@@ -317,6 +317,8 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
         training["host"] = options["trainer"]
     if market.get("file") is not None and "feed" not in market:
         market["feed"] = "replay"
+    if "file" in market or "feed" in market:
+        market["replayed_as"] = None  # of another one
     if "file" in market:  # it replaces the settings' file with what belongs to that
         market = {"joined_to": market.get("interval"), "inside": None, **market}
     if _ends_feed(settings.market, market):
@@ -341,7 +343,7 @@ def _ends_feed(stored: MarketSettings, named: Mapping[str, Any]) -> bool:
     if "feed" in named or not named.keys() & {"venue", "symbol"}:
         return False
     match stored.feed:
-        case "replay":
+        case "replay" | "sample":
             return True
         case "simulate":
             return named.get("venue") != SIMULATED_VENUE and not named.get("symbol", "").startswith("SIM-")

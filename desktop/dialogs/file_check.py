@@ -5,20 +5,24 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import QEvent, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from core.domain.candle import Interval
-from core.market.history.candle_file import read_candle_file
+from core.domain.spans import candles_in, holes_between
+from core.market.history.candle_file import CandleFile, read_candle_file
 from core.market.history.errors import CandleFileError
 from core.market.history.open_file import require_readable
 from core.market.history.read import interval_of, require_table
+from core.market.history.utc_times import moment_text
 from desktop.dialogs.messages import open_dialog
 from desktop.ui.dialog_parts import PathLine
-from desktop.ui.formatting import format_count, format_time
+from desktop.ui.formatting import format_candles, format_count, format_time
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.translation import translate
 
@@ -39,17 +43,27 @@ _FILES = re.compile(
 _log = logging.getLogger("ghostcandle")
 Watch = Callable[[int, int], None]
 """Called with the bytes read and their total. Raises once enough was read."""
-Look = Callable[[Path, Watch], str]
-"""Checks one file and returns a remark on it, empty if all is well. Raises CandleFileError for a file that is of no
-use."""
 
 
-def check_readable(path: Path, _watch: Watch) -> str:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A usable file. contents: in a sentence, empty if they are unknown. remark: to be read before the file is used,
+    empty if all is well."""
+
+    contents: str = ""
+    remark: str = ""
+
+
+Look = Callable[[Path, Watch], Found]
+"""Checks one file. Raises CandleFileError for a file that is of no use."""
+
+
+def check_readable(path: Path, _watch: Watch) -> Found:
     require_readable(path)
-    return ""
+    return Found()
 
 
-def check_importable(path: Path, _watch: Watch) -> str:
+def check_importable(path: Path, _watch: Watch) -> Found:
     """Accept a file that begins as candles or trades do, perhaps of a form that the user has to name."""
     require_readable(path)
     try:
@@ -57,13 +71,14 @@ def check_importable(path: Path, _watch: Watch) -> str:
     except CandleFileError as error:
         if "--form" not in str(error):
             raise
-    return ""
+    return Found()
 
 
 def check_replayable(
     path: Path, watch: Watch, interval: Interval | None = None, learned_until_ms: int | None = None
-) -> str:
-    """Accept a file that begins as candles do. The remark counts the rejected rows of one that was read to its end.
+) -> Found:
+    """Accept a file that begins as candles do. The contents and the remark, which counts the rejected rows, are of one
+    that was read to its end.
 
     interval: of the checkpoint that is to be evaluated on it. learned_until_ms: candles from before do not count.
     """
@@ -82,7 +97,22 @@ def check_replayable(
             "{1}”.",
         )
         raise CandleFileError(known.format(path.name, format_time(learned_until_ms)))
-    rejected = file.rejected
+    return Found(_contents(file), _rejected_rows(path, file.rejected))
+
+
+def _contents(file: CandleFile) -> str:
+    """``8,643 candles of 15m from 2020-01-01 00:00 to 2020-03-31 23:45 UTC, without gaps.``"""
+    times, interval = np.array([each.open_time_ms for each in file.candles]), file.interval
+    missing = candles_in(holes_between(times, interval), interval)
+    first, last = (moment_text(int(times[place])) for place in (0, -1))
+    gaps = translate("Dialogs", "without gaps")
+    if missing:
+        gaps = translate("Dialogs", "{0} missing").format(format_candles(missing))
+    words = translate("Dialogs", "{0} of {1} from {2} to {3} UTC, {4}.")
+    return words.format(format_candles(len(times)), interval, first, last, gaps)
+
+
+def _rejected_rows(path: Path, rejected: Mapping[str, int]) -> str:
     count = sum(rejected.values())
     if not count:
         return ""
@@ -104,8 +134,8 @@ class _Looking:
     def __init__(self, look: Look, files: Sequence[Path]) -> None:
         self.problem: str | None = None
         """The fault of the first useless file; empty if all are usable; None while they are checked."""
-        self.remark = ""
-        """The first remark on any of the files."""
+        self.contents = self.remark = ""
+        """The contents of the last file, and the first remark on any of them."""
         self.is_cancelled = threading.Event()
         self._look, self._files, self._pieces = look, tuple(files), 0
 
@@ -118,8 +148,8 @@ class _Looking:
     def _problem_of(self, file: Path) -> str:
         self._pieces = 0
         try:
-            remark = self._look(file, self._watch)
-            self.remark = self.remark or remark
+            found = self._look(file, self._watch)
+            self.contents, self.remark = found.contents, self.remark or found.remark
         except _EnoughError:
             pass
         except CandleFileError as error:
@@ -170,6 +200,11 @@ class FilePicker(QWidget):
     def remark(self) -> str:
         """A sentence on usable files, such as rejected rows; empty if there is none, or it is unknown."""
         return "" if self._looking is None or self.problem is None else self._looking.remark
+
+    @property
+    def contents(self) -> str:
+        """The contents of a usable file in a sentence; empty if they are unknown."""
+        return "" if self._looking is None or self.problem is None else self._looking.contents
 
     def files(self) -> list[Path]:
         """The named files. Raises ValueError with a sentence if none is named, or one is known to be unreadable."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QWidge
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.market.feeds.market_check import Objection
+from core.market.feeds.replay_speed import WATCHABLE_SPEED
 from core.market.shown_names import shown_symbol
 from core.settings.group import all_field_infos
 from core.settings.tree import MarketSettings
@@ -20,7 +21,6 @@ from desktop.dialogs.forms import editable, listen
 from desktop.dialogs.setting_texts import description
 from desktop.dialogs.usual_markets import EXCHANGES, INTERVALS, USUAL_SYMBOLS
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
-from desktop.services.market_feed import WATCHABLE_SPEED
 from desktop.ui.dialog_parts import Problem, ok_and_cancel
 from desktop.ui.inputs import DecimalSpinBox, WholeSpinBox
 from desktop.ui.interface_size import enlarged
@@ -32,6 +32,7 @@ _FEEDS = (
     ("auto", QT_TRANSLATE_NOOP("Dialogs", "Automatic: live, otherwise the sample")),
     ("live", QT_TRANSLATE_NOOP("Dialogs", "Live from an exchange")),
     ("replay", QT_TRANSLATE_NOOP("Dialogs", "Replay a file")),
+    ("sample", QT_TRANSLATE_NOOP("Dialogs", "Replay the included sample")),
     ("stored", QT_TRANSLATE_NOOP("Dialogs", "Stored candles only")),
     ("simulate", QT_TRANSLATE_NOOP("Dialogs", "Simulated ticks")),
 )
@@ -40,6 +41,7 @@ _USED = {
     "auto": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
     "live": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
     "replay": frozenset({"file", "speed", "catch_up_candles"}),
+    "sample": frozenset({"speed", "catch_up_candles"}),
     "stored": frozenset({"venue", "symbol", "interval", "catch_up_candles"}),
     "simulate": frozenset({"interval", "speed", "catch_up_candles"}),
 }
@@ -112,6 +114,7 @@ class MarketDialog(QDialog):
         if "file" in used:
             found = self.picker.files()[0]
             file = file if file == self._market.file else str(found)  # an unchanged name stays as it was written
+        is_same_replay = feed == self._market.feed and ("file" not in used or file == self._market.file)
         stored_symbol = self.symbol.currentText().strip()
         if stored_symbol == self._shown_symbol and self.venue.currentText().strip().lower() == self._market.venue:
             stored_symbol = self._market.symbol  # of the watched market, which is shown shortened
@@ -122,6 +125,9 @@ class MarketDialog(QDialog):
             symbol=stored_symbol if is_stored else self.symbol.currentText().strip().upper(),
             interval=self.interval.currentText().strip(),
             file=file,
+            replayed_as=self._market.replayed_as if is_same_replay else None,
+            joined_to=self._market.joined_to if file == self._market.file else None,
+            inside=self._market.inside if file == self._market.file else None,
             speed=self.speed.entered() if self._has_speed else None,
             catch_up_candles=self.catch_up.value(),
             fallback_venues=self._fallback() if "fallback_venues" in used else self._market.fallback_venues,
@@ -150,11 +156,6 @@ class MarketDialog(QDialog):
                 )
             ) from error
         return venues
-
-    def ask_for_file(self) -> None:
-        """Select the replay of a file, and ask for the file."""
-        self.feed.setCurrentIndex(self.feed.findData("replay"))
-        self.picker.open()
 
     def accept(self) -> None:
         try:
@@ -208,8 +209,8 @@ class MarketDialog(QDialog):
         if self._is_accepting or self._question is not None:
             reading = translate("Dialogs", "Reading {0}…").format(Path(self.picker.line.text().strip()).name)
             self._message.show_waiting(reading if self._question is None else self._question.words)
-        elif not self._message.text() and (remark := self._remark()):
-            self._message.show_sentence(remark)
+        elif not self._message.text() and self.feed.currentData() == "replay":
+            self._message.show_sentence(" ".join(filter(None, (self.picker.contents, self.picker.remark))))
 
     def _build_layout(self) -> None:
         self._form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)

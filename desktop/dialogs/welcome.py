@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from core.machine.cuda_setup import Gpu, known_fault
 from core.machine.readings import MachineReading, cuda_of_torch, is_torch_for_cpu_only
 from core.settings.tree import Settings
+from desktop.dialogs.file_check import FilePicker, check_replayable
 from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.stacks import stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -30,7 +31,7 @@ _BUTTON_WIDTH = 150
 _BUTTON_HEIGHT = 34
 _MARGIN = 24
 _SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT")
-_CUDA = "cuda"
+_CUDA, _FILE = "cuda", "file"
 _ABOUT = QT_TRANSLATE_NOOP(
     "Dialogs",
     "Ghostcandle learns a market while you watch. It draws the candles it expects next ahead of the live ones, and "
@@ -59,7 +60,7 @@ _SOURCES = (
     Choice(
         QT_TRANSLATE_NOOP("Dialogs", "A file…"),
         QT_TRANSLATE_NOOP("Dialogs", "Replay your own candles: CSV, JSON, Feather or Parquet"),
-        "file",
+        _FILE,
         has_symbol=False,
     ),
     Choice(
@@ -85,10 +86,10 @@ _DEVICES = (
 
 
 class WelcomeDialog(QDialog):
-    """`chosen` carries the new Settings and whether a file is still to be named; closing without a choice emits the
-    unchanged settings. Open it with `open`."""
+    """`chosen` carries the new Settings, which are the unchanged ones if it is closed without a choice. Open it with
+    `open`."""
 
-    chosen = Signal(object, bool)
+    chosen = Signal(object)
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -98,6 +99,13 @@ class WelcomeDialog(QDialog):
         symbols = (Choice(symbol, market.format(symbol), symbol) for symbol in _SYMBOLS)
         self.symbols = ChoiceRow(translate("Dialogs", "Watch"), symbols)
         self.sources = ChoiceRow(translate("Dialogs", "Candles"), map(_translated, _SOURCES))
+        self.picker = FilePicker(several=False, look=check_replayable)
+        self.picker.browse.setAutoDefault(False)
+        self.picker.line.setAccessibleName(translate("Dialogs", "Candle file"))
+        self.picker.hide()
+        self.found = _wide_label("")
+        """What is in the file, or why it cannot be replayed."""
+        self.found.hide()
         self.devices = ChoiceRow(translate("Dialogs", "Train on"), map(_translated, _DEVICES))
         self.devices.offer(_CUDA, is_offered=False)
         self.devices.show_note(translate("Dialogs", "Looking for an NVIDIA GPU…"))
@@ -107,7 +115,9 @@ class WelcomeDialog(QDialog):
         self.start.setMinimumHeight(_BUTTON_HEIGHT)
         buttons.accepted.connect(self.accept)
         self._build(buttons)
-        self.sources.changed.connect(lambda: self.symbols.setEnabled(self.sources.choice.has_symbol))
+        self.sources.changed.connect(self._on_source)
+        self.picker.changed.connect(self._show_file)
+        self.picker.answered.connect(self._show_file)
         self.finished.connect(self._emit_chosen)
 
     @Slot(object)
@@ -122,7 +132,9 @@ class WelcomeDialog(QDialog):
         source, market = self.sources.value, self._settings.market
         if source == "simulate":
             market = replace(market, feed="simulate", speed=1.0)
-        elif source != "file":
+        elif source == _FILE:
+            market = replace(market, feed="replay", file=str(self.picker.files()[0]))
+        else:
             market = replace(market, feed="auto", venue=source, symbol=self.symbols.value)
         training = replace(self._settings.training, device=self.devices.value)
         return replace(self._settings, market=market, training=training)
@@ -135,13 +147,35 @@ class WelcomeDialog(QDialog):
         title.setFont(font)
         about, later = _wide_label(translate("Dialogs", _ABOUT)), _wide_label(translate("Dialogs", _LATER))
         later.setForegroundRole(later.palette().ColorRole.PlaceholderText)
-        parts = (title, about, self.symbols, self.sources, self.devices, later, buttons)
+        parts = (title, about, self.symbols, self.sources, self.picker, self.found, self.devices, later, buttons)
         stacked(self, *parts, margins=(_MARGIN,) * 4, spacing=16)
 
     def _emit_chosen(self, result: int) -> None:
         is_accepted = result == QDialog.DialogCode.Accepted
         settings = self.settings() if is_accepted else self._settings
-        self.chosen.emit(settings, is_accepted and self.sources.value == "file")
+        self.picker.end()
+        self.chosen.emit(settings)
+
+    @Slot()
+    def _on_source(self) -> None:
+        is_file = self.sources.value == _FILE
+        self.symbols.setEnabled(self.sources.choice.has_symbol)
+        self.picker.setVisible(is_file)
+        self._show_file()
+        if is_file and not self.picker.line.text():
+            self.picker.open()
+
+    @Slot()
+    def _show_file(self) -> None:
+        is_file, text, problem = self.sources.value == _FILE, "", self.picker.problem
+        if is_file and self.picker.line.text().strip():
+            found = " ".join(filter(None, (problem, self.picker.contents, self.picker.remark)))
+            text = translate("Dialogs", "Reading…") if problem is None else found
+        self.found.setText(text)
+        self.found.setVisible(bool(text))
+        if self.isVisible():
+            self.resize(self.size().expandedTo(self.sizeHint()))
+        self.start.setEnabled(not is_file or problem == "")
 
 
 class ChoiceRow(QWidget):
@@ -198,9 +232,10 @@ class ChoiceRow(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() is QEvent.Type.PaletteChange:  # the theme has changed under it
+        # The theme has changed under it, or its choice no longer matters.
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.EnabledChange):
             for button in self._group.buttons():
-                _colour(button, is_down=button.isChecked())
+                _colour(button, is_down=button.isChecked() and self.isEnabled())
 
     def _button(self, number: int, choice: Choice) -> QPushButton:
         button = QPushButton(choice.text, autoDefault=False)

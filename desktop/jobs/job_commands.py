@@ -38,6 +38,8 @@ class Order:
     """The result once it was cancelled."""
     market_of: Callable[[Mapping[str, Any]], Market | None] = lambda _summary: None
     """The market whose candles it stored, by its summary; None for none or several."""
+    replayable_of: Callable[[Mapping[str, Any]], Path | None] = lambda _summary: None
+    """The candle file that it read, by its summary, if it can be replayed."""
     works_aside: bool = False
     """It runs with its own temporary folder, so it cannot reach the window's socket among the usual temporary files."""
     waits: bool = False
@@ -61,6 +63,7 @@ def import_order(files: Sequence[Path], **options: str | bool) -> Order:
         _summarise_import,
         cancelled=translate("Jobs", "Candles stored so far are kept; importing the file again adds the rest."),
         market_of=_imported_market,
+        replayable_of=lambda summary: files[0] if _is_one_candle_file(summary) else None,
     )
 
 
@@ -176,6 +179,11 @@ def _imported_market(summary: Mapping[str, Any]) -> Market | None:
         return None
     venue, symbol, interval = markets.pop()
     return Market(venue, symbol, Interval.parse(interval))
+
+
+def _is_one_candle_file(summary: Mapping[str, Any]) -> bool:
+    """Whether it is a single file, and of candles: only such a file is replayed."""
+    return [each.get("kind") for each in summary["files"]] == ["candles"]
 
 
 def _summarise_import(summary: Mapping[str, Any]) -> str:

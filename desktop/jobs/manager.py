@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -331,7 +332,8 @@ class JobManager(QObject):
         self._state.jobs_changed.emit()
         if not self._children:
             self._idle.set()
-        self._announce(order, state, result, page, market)
+        file = None if market is None or ending.summary is None else order.replayable_of(ending.summary)
+        self._announce(order, state, result, page, market, file)
         if job is not None and not self._is_closed and state is not JobState.CANCELLED:
             self.job_ended.emit(job)
 
@@ -367,7 +369,16 @@ class JobManager(QObject):
         self._source.read_again([found.checkpoint_id])
         return translate("Jobs", "It is stored with the checkpoint, in the column Evaluated.")
 
-    def _announce(self, order: Order, state: JobState, result: str, page: Path | None, market: Market | None) -> None:
+    def _announce(
+        self,
+        order: Order,
+        state: JobState,
+        result: str,
+        page: Path | None,
+        market: Market | None,
+        file: Path | None,
+    ) -> None:
+        """file: can be replayed."""
         if self._is_closed:
             return
         severity = Severity.WARNING if state is JobState.FAILED else Severity.INFO
@@ -387,6 +398,9 @@ class JobManager(QObject):
                 action=translate("Jobs", "Open {0}").format(shown_symbol(market.venue, market.symbol)),
                 on_action=lambda: self._market_choice.open_stored(market),
             )
+        if file is not None:
+            replay = partial(self._market_choice.replay_file, file)
+            notice = replace(notice, option=translate("Jobs", "Replay {0}").format(file.name), on_option=replay)
         self._shell.banner.show_notice(notice)
 
     def _open_market(self, market: Market) -> None:

@@ -12,7 +12,7 @@ from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval
 from core.market.history.read import interval_of
 from core.market.shown_names import shown_symbol
-from desktop.dialogs.file_check import FilePicker, Watch, check_readable, check_replayable
+from desktop.dialogs.file_check import FilePicker, Found, Watch, check_readable, check_replayable
 from desktop.jobs.form import JobDialog, chosen_device
 from desktop.jobs.job_commands import Order, evaluate_order, pretrain_order
 from desktop.ui.formatting import format_count, format_time
@@ -74,7 +74,7 @@ class PretrainDialog(JobDialog):
             device=self.device.currentData(),
         )
 
-    def _look(self, path: Path, watch: Watch) -> str:
+    def _look(self, path: Path, watch: Watch) -> Found:
         check_readable(path, watch)
         self._intervals[path] = interval_of(path)
         return check_replayable(path, watch)

@@ -88,7 +88,8 @@ class MarketCheck(QObject):
         self._cache, self._clock, self._urls, self._thread, self._holds = cache, clock, urls, thread, holds
         self._is_stored = is_stored
         self.is_watching: Callable[[], bool] = lambda: False
-        """Whether a running market would end. If none would, an unreachable exchange is awaited."""
+        """Whether a running market would end. If none would, an unreachable exchange is awaited. With "auto" none is
+        refused for want of an answer: the sample is shown instead."""
         self._began.connect(MarketQuestion.begin, Qt.ConnectionType.QueuedConnection)
         self._found.connect(MarketQuestion.end, Qt.ConnectionType.QueuedConnection)
 
@@ -103,7 +104,8 @@ class MarketCheck(QObject):
         if market.feed not in EXCHANGE_FEEDS or self._is_stored(asked):
             self._found.emit(question, None)
             return question
-        question.work = self._thread.submit(partial(self._work, asked, question, must_be_known=self.is_watching()))
+        must_be_known = market.feed == "live" and self.is_watching()
+        question.work = self._thread.submit(partial(self._work, asked, question, must_be_known=must_be_known))
         if question.work is None:
             self._found.emit(question, _cancelled())
         return question

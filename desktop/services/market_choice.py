@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.domain.watchlist import WatchedMarket
+from core.market.shown_names import SAMPLE_MARKET, new_replay, replays_of
 from core.settings.tree import MarketSettings
 from core.settings.window import ChartInterval
 from desktop.state.settings_store import SettingsStore
+
+_MOST_FILES = 100
+"""Files of replays that are remembered."""
 
 
 class MarketChoice(QObject):
@@ -28,6 +33,8 @@ class MarketChoice(QObject):
         """The chart's former interval, until the chosen market is open."""
         self.show_watched: Callable[[Market], bool] = lambda _market: False
         """Shows another watched market on the chart. False if the market is not watched."""
+        self.is_stored: Callable[[Market], bool] = lambda _market: False
+        """Whether candles of a market are stored."""
 
     def choose(self, market: MarketSettings) -> None:
         """Put the market on the chart at its own interval."""
@@ -48,25 +55,62 @@ class MarketChoice(QObject):
 
     def open_listed(self, market: Market) -> None:
         """Put a market of the list or of the run on the chart."""
-        if not self.show_watched(market):
-            self._open_from("simulate" if market.is_simulated else "stored", market)
+        if self.show_watched(market):
+            return
+        if market.is_simulated:
+            self._open_from("simulate", market)
+        else:
+            self.open_stored(market)
 
     def open_stored(self, market: Market) -> None:
-        """Put a market with stored candles on the chart; an exchange's continues with new ones."""
-        self._open_from("stored", market)
+        """Put a market with stored candles on the chart. An exchange's continues with new ones, that of a file or the
+        sample with its replay."""
+        file = self._settings.current.watchlist.files.get(str(market))
+        if next(replays_of(market)) == SAMPLE_MARKET:
+            self._open_from("sample", market)
+        elif file is not None:
+            self._open_from("replay", market, file)
+        else:
+            self._open_from("stored", market)
 
-    def _open_from(self, feed: Literal["simulate", "stored"], market: Market) -> None:
+    def replay_file(self, file: Path) -> None:
+        """Put the newest replay of a file on the chart."""
+        before = self._settings.current.market
+        self.choose(replace(before, feed="replay", file=str(file), replayed_as=None, joined_to=None, inside=None))
+
+    def replay_again(self, market: Market) -> None:
+        """Begin the replay on the chart again, as another market: the record of this one stays."""
+        before, again = self._settings.current.market, new_replay(market, self.is_stored)
+        feed = before.feed if before.feed == "replay" else "sample"
+        self.choose(replace(before, feed=feed, replayed_as=again.symbol, interval=str(again.interval)))
+
+    def _open_from(
+        self, feed: Literal["replay", "sample", "simulate", "stored"], market: Market, file: str | None = None
+    ) -> None:
         """feed: the source of candles for a market of no exchange."""
         if market.venue not in (FILE_VENUE, SIMULATED_VENUE):
             self.watch(WatchedMarket(market.venue, market.symbol, str(market.interval)))
             return
         before, interval = self._settings.current.market, str(market.interval)
-        self.choose(replace(before, feed=feed, venue=market.venue, symbol=market.symbol, interval=interval))
+        where = replace(before, feed=feed, venue=market.venue, symbol=market.symbol, interval=interval)
+        if feed in ("replay", "sample"):
+            where = replace(where, replayed_as=market.symbol)
+        if file is not None and file != before.file:  # only of the newest file it is known what belongs to it
+            where = replace(where, file=file, joined_to=interval, inside=None)
+        self.choose(where)
 
-    @Slot()
-    def opened(self) -> None:
-        """Called when the chosen market is open."""
+    @Slot(object)
+    def opened(self, market: Market) -> None:
+        """Called when the chosen market is open: remembers the file of a replay."""
         self._former_interval = None
+        settings = self._settings.current
+        if settings.market.feed != "replay" or settings.market.file is None or market.venue != FILE_VENUE:
+            return
+        known, file = settings.watchlist.files, str(Path(settings.market.file).absolute())
+        if known.get(str(market)) != file:
+            newest = [(name, each) for name, each in known.items() if name != str(market)][1 - _MOST_FILES :]
+            files = {**dict(newest), str(market): file}
+            self._settings.change(replace(settings, watchlist=replace(settings.watchlist, files=files)))
 
     @Slot()
     def refused(self) -> None:

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from core.market.feeds.auto import BuiltFeed
     from core.market.history.candle_table import Watch
 
-WATCHABLE_SPEED = 2.0
-"""Candles per second of a replay for which no speed was chosen: the user watches it."""
-_HEAVY = {"auto": "ccxt.pro", "live": "ccxt.pro", "replay": "pandas"}
+_HEAVY = {"auto": "ccxt.pro", "live": "ccxt.pro", "replay": "pandas", "sample": "pandas"}
 """Modules that a feed imports when it is built; imported on a thread, so that the window does not freeze."""
 
 
@@ -81,8 +79,6 @@ class MarketFeeds:
     async def _build_one(self, wanted: MarketSettings, seed: int | None, limit: int | None, watch: Watch) -> BuiltFeed:
         from core.market.feeds.auto import build_feed  # noqa: PLC0415 - after the first paint
 
-        if wanted.feed == "replay" and wanted.speed is None and limit is None:
-            wanted = replace(wanted, speed=WATCHABLE_SPEED)
         return await build_feed(
             wanted,
             seed=seed,
@@ -93,6 +89,7 @@ class MarketFeeds:
             last_simulated=self._store.last_simulated,
             holds=self._venue_holds,
             watch=watch,
+            is_watched=True,
         )
 
     async def _add(self, others: Sequence[MarketSettings], seed: int | None, limit: int | None, watch: Watch) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from core.market.feeds.auto import BuiltFeed
     from core.market.history.candle_table import Watch
 
-_BUILT_FIRST = ("replay", "stored")
+_BUILT_FIRST = ("replay", "sample", "stored")
 """Feeds that are built before the watched market ends: building them sends no request."""
 READING_JOB = "reading a file"
 _PERCENT = 100

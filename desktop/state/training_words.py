@@ -59,7 +59,7 @@ def is_learning(state: RunState) -> bool:
 def is_finished(state: RunState) -> bool:
     """Whether the trainer has learned from the last candle of an ended feed, and is idle. Its own state does not show
     this."""
-    has_ended = state.feed is not None and state.feed.state is FeedState.ENDED
+    has_ended = state.feed is not None and state.feed.state.has_ended
     if not has_ended or state.status is None or state.is_on_break or state.trainer_state not in _LEARNING:
         return False
     return has_caught_up(state)
@@ -78,12 +78,15 @@ def has_caught_up(state: RunState) -> bool:
 
 
 def ending_words(state: RunState) -> str:
-    """``The file has ended``, once all candles have been learned from; otherwise empty."""
+    """``The file has ended``, once all candles have been learned from; otherwise empty. Of a replay that is not
+    running only the stored candles have."""
     feed, market = state.feed, state.feed_record.market
-    if feed is None or feed.state is not FeedState.ENDED or not has_caught_up(state):
+    if feed is None or not feed.state.has_ended or not has_caught_up(state):
         return ""
     if state.trainer_state in _STILL_LEARNING:
         return ""
+    if feed.state is FeedState.STORED:
+        return translate("Window", "The stored candles have ended")
     if market is not None and market.venue == FILE_VENUE:
         return translate("Window", "The file has ended")
     return translate("Window", "The candles have ended")

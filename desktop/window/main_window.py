@@ -284,6 +284,7 @@ class MainWindow(QMainWindow):
             on_use_gpu=self._use_gpu,
             on_resume=lambda: self._pause(is_paused=False),
             on_recovery=self._rates.recover,
+            on_replay_again=self._market_choice.replay_again,
             parent=self,
         )
         TrainingActions(self._state, self.shell.actions, self)

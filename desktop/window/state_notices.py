@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject
 
+from core.domain.candle import FILE_VENUE, Market
 from core.domain.diagnosis import Disease, DivergenceRecovery
 from core.domain.events import Incident, Severity, TrainerFailed, TrainerState
 from core.domain.incident_kinds import PAUSES, IncidentKind
@@ -18,6 +20,7 @@ from desktop.ui.translation import translate
 _FEED, _TRAINER, _INCIDENT = "feed failed", "trainer failed", "grave incident"
 _RESTORED = "restored"
 _GPU = "gpu is back"
+_REPLAYED = "replay ended"
 _ENDED, _PAUSED = "trainer ended", "trainer paused"
 _DIVERGED = "diverged"
 _LEARNING = frozenset({TrainerState.TRAINING, TrainerState.CATCHING_UP})
@@ -38,11 +41,13 @@ class NoticeWriter(QObject):
         on_use_gpu: Callable[[], object],
         on_resume: Callable[[], object],
         on_recovery: Callable[[DivergenceRecovery], object],
+        on_replay_again: Callable[[Market], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._state, self._banner = state, banner
         self._on_start, self._on_choose_market, self._on_show = on_start, on_choose_market, on_show_incidents
+        self._on_replay_again = on_replay_again
         self._on_use_gpu, self._on_resume, self._on_recovery = on_use_gpu, on_resume, on_recovery
         self._shown_at_ms: dict[str, int] = {}
         self._former_state: TrainerState | None = None
@@ -82,7 +87,13 @@ class NoticeWriter(QObject):
         self._banner.show_notice(notice)
 
     def _on_feed(self) -> None:
-        feed = self._state.feed
+        feed, market = self._state.feed, self._state.market
+        has_ended = feed is not None and feed.state is FeedState.ENDED
+        if feed is not None and has_ended and market is not None and market.venue == FILE_VENUE:
+            again, on_again = translate("Panels", "Replay again"), partial(self._on_replay_again, market)
+            self._banner.show_notice(Notice(_REPLAYED, Severity.INFO, feed.sentence, action=again, on_action=on_again))
+        else:
+            self._banner.withdraw(_REPLAYED)
         if feed is None or feed.state is not FeedState.FAILED or feed.passing is not None:
             self._banner.withdraw(_FEED)
             return

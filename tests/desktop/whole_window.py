@@ -18,6 +18,7 @@ from qasync import QEventLoop
 import resources
 from core.market.feeds import replay_speed, simulated
 from core.settings.tree import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
+from core.settings.window import ChartSettings
 from core.storage.folder import DataFolder
 from core.training.commands import TrainerCommand
 from desktop.app.composition import Application
@@ -30,13 +31,15 @@ CATCH_UP = 40
 Story = Callable[[Application], Awaitable[None]]
 
 
-def context(root: Path, host: str = "thread", **market: object) -> Context:
+def context(root: Path, host: str = "thread", *, waits: bool = False, **market: object) -> Context:
+    """waits: whether a replay waits for the model; most stories release its candles themselves."""
     chosen = {"feed": "replay", "file": str(SAMPLE), "speed": 20.0, "catch_up_candles": CATCH_UP, **market}
     settings = Settings(
         market=MarketSettings(**chosen),  # type: ignore[arg-type]
         model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
         training=TrainingSettings(seed=1, replay_samples=3, device="cpu", host=host),  # type: ignore[arg-type]
         checkpoints=CheckpointSettings(every_steps=10, undo_minutes=0),
+        chart=ChartSettings(replay_waits=waits),
     )
     folder = DataFolder(root)
     folder.ensure()

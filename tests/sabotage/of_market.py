@@ -68,8 +68,20 @@ FAULTS = (
     Fault(
         "reported-before-it-is-stored",
         "core/market/pipeline.py",
-        "        self._store.save(self._feed.market, candles)\n",
-        "        asyncio.get_running_loop().call_soon(self._store.save, self._feed.market, candles)\n",
+        "        self._save(candles)\n",
+        "        asyncio.get_running_loop().call_soon(self._save, candles)\n",
+    ),
+    Fault(
+        "window-waits-for-a-lock",
+        "core/market/pipeline.py",
+        "with without_waiting(self._store.db):\n            return",
+        "if True:\n            return",
+    ),
+    Fault(
+        "row-of-the-future-begins-the-list",
+        "core/market/feeds/requests.py",
+        "for time_ms in times_ms if not self._server.is_ahead(time_ms)",
+        "for time_ms in times_ms[:1]",
     ),
     Fault(
         "feed-left-open",
@@ -324,10 +336,22 @@ FAULTS = (
         "        self._steps -= 0\n",
     ),
     Fault(
+        "replay-runs-ahead-of-the-model",
+        "desktop/services/replay_wait.py",
+        "if pace.is_warm_up(newest_ms) else 0",
+        "if pace.is_warm_up(newest_ms) else 9",
+    ),
+    Fault(
+        "replay-from-the-list-stays-still",
+        "desktop/services/market_choice.py",
+        "elif file is not None:",
+        "elif file == market.symbol:",
+    ),
+    Fault(
         "changed-pace-gives-a-candle",
         "core/market/feeds/replay_speed.py",
-        "elif not await happens_within(self._changed, 1.0 / self._speed):",
-        "elif await happens_within(self._changed, 1.0 / self._speed) is not None:",
+        "elif not await happens_within(self._changed, max(left_s, 0.0)):",
+        "elif await happens_within(self._changed, max(left_s, 0.0)) is not None:",
     ),
     Fault(
         "two-markets-without-a-shared-connection",

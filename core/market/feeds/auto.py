@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.domain.candle import SIMULATED_VENUE, Interval, Market
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
@@ -16,12 +16,13 @@ from core.market.feeds.inside_feed import with_insides
 from core.market.feeds.many import open_feeds
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds
 from core.market.feeds.replay import ReplayFeed, StoredFeed, replay_name, sample_feed
+from core.market.feeds.replay_speed import WATCHABLE_SPEED
 from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.venue import ExchangeUrls
 from core.market.history.candle_file import CandleFile, read_candle_file
 from core.market.history.candle_table import Watch
 from core.market.history.insides import add_insides, joined
-from core.market.shown_names import shown_market
+from core.market.shown_names import SAMPLE_MARKET, fingerprint_of, newest_replay, shown_market, shown_symbol
 from core.settings.tree import MarketSettings
 
 _PROBE_S = 4.0
@@ -46,10 +47,12 @@ async def build_feed(
     last_simulated: Callable[[], Market | None] = lambda: None,
     holds: RateLimitHolds | None = None,
     watch: Watch = lambda done, total: None,
+    is_watched: bool = False,
 ) -> BuiltFeed:
     """Build the feed of `settings.feed`. limit: the largest number of candles it yields.
 
     is_known: whether candles of a market are stored already. If so its exchange is retried; else the sample is shown.
+    is_watched: a user sees a replay, which then always has a pace.
     seed: of the simulated market, unless its symbol names one. last_simulated: the one to continue if neither does;
     None: a new one. holds: shared with everything else that sends requests to exchanges. watch: as in
     `read_candle_table`, called on another thread while the file of a replay is read.
@@ -59,7 +62,10 @@ async def build_feed(
     hold = (holds or RateLimitHolds(clock)).of(settings.venue)
     match settings.feed:
         case "replay":
-            return BuiltFeed(await _replay(settings, clock, limit, watch))
+            return await _replay(settings, clock, limit, watch, is_known, is_watched=is_watched)
+        case "sample":
+            speed = _replay_speed(settings, limit, is_watched=is_watched)
+            return BuiltFeed(_sample(settings, clock, limit, is_known, speed))
         case "simulate":
             return BuiltFeed(_simulated(settings, seed, last_simulated, clock, limit))
         case "live":
@@ -125,7 +131,15 @@ async def _live_or_sample(
         f"{problem} Showing the included sample instead: hourly EUR/USD candles of 2017, not today's market. "
         "Choose the market again to retry."
     )
-    return BuiltFeed(sample_feed(clock, catch_up=settings.catch_up_candles, limit=limit), notice)
+    return BuiltFeed(_sample(settings, clock, limit, is_known, WATCHABLE_SPEED), notice)
+
+
+def _sample(
+    settings: MarketSettings, clock: Clock, limit: int | None, is_known: Callable[[Market], bool], speed: float | None
+) -> ReplayFeed:
+    named = settings.replayed_as if settings.feed == "sample" else None
+    symbol = named or newest_replay(SAMPLE_MARKET, is_known).symbol
+    return sample_feed(clock, speed, settings.catch_up_candles, limit, symbol)
 
 
 def _exchange(
@@ -143,12 +157,45 @@ def _exchange(
     return with_insides(feed, urls, hold, clock) if settings.asks_finer else feed
 
 
-async def _replay(settings: MarketSettings, clock: Clock, limit: int | None, watch: Watch) -> ReplayFeed:
+async def _replay(
+    settings: MarketSettings,
+    clock: Clock,
+    limit: int | None,
+    watch: Watch,
+    is_known: Callable[[Market], bool],
+    *,
+    is_watched: bool,
+) -> BuiltFeed:
+    """The replay of the file; if the settings name one that it cannot continue, its stored candles."""
     if not settings.file:
         raise FeedError("A replay needs a candle file: name one with --file, or in the market dialog.")
-    path = Path(settings.file)
+    path, named = Path(settings.file), settings.replayed_as
+    stored = None if named is None else Market(FILE_VENUE, named, Interval.parse(settings.interval))
+    is_stored = stored is not None and is_known(stored)
+    if stored is not None and is_stored and not await asyncio.to_thread(path.exists):
+        return _stored_instead(stored, clock, f"{path} is not there any more")
     file = await asyncio.to_thread(_file, path, settings, watch)
-    return ReplayFeed(file, replay_name(path, file), clock, settings.speed or 0.0, settings.catch_up_candles, limit)
+    first = Market(FILE_VENUE, replay_name(path, file), file.interval)
+    if stored is not None and is_stored and fingerprint_of(stored) != fingerprint_of(first):
+        return _stored_instead(stored, clock, f"{path} has other candles by now")
+    symbol = named or newest_replay(first, is_known).symbol
+    speed = _replay_speed(settings, limit, is_watched=is_watched)
+    return BuiltFeed(ReplayFeed(file, symbol, clock, speed, settings.catch_up_candles, limit))
+
+
+def _stored_instead(market: Market, clock: Clock, reason: str) -> BuiltFeed:
+    notice = (
+        f"{reason}, so the replay of {shown_symbol(market.venue, market.symbol)} cannot continue. Its stored candles "
+        "are shown. If the file has been moved, choose it with File › Choose market › Replay a file."
+    )
+    return BuiltFeed(StoredFeed(market, clock), notice)
+
+
+def _replay_speed(settings: MarketSettings, limit: int | None, *, is_watched: bool) -> float | None:
+    """Candles a second, 0 for as fast as possible; None: all at once."""
+    if not is_watched:
+        return settings.speed or None
+    return WATCHABLE_SPEED if settings.speed is None and limit is None else settings.speed
 
 
 def _file(path: Path, settings: MarketSettings, watch: Watch) -> CandleFile:

@@ -31,6 +31,8 @@ class FeedState(StrEnum):
     SIMULATED = "simulated"
     RECONNECTING = "reconnecting"
     ENDED = "ended"
+    STORED = "stored"
+    """Only stored candles are shown: no new ones were requested."""
     FAILED = "failed"
 
     @property
@@ -39,8 +41,13 @@ class FeedState(StrEnum):
         return self in (FeedState.CONNECTING, FeedState.CATCHING_UP)
 
     @property
+    def has_ended(self) -> bool:
+        """Whether all candles have come that there are."""
+        return self in (FeedState.ENDED, FeedState.STORED)
+
+    @property
     def is_over(self) -> bool:
-        return self in (FeedState.ENDED, FeedState.FAILED)
+        return self.has_ended or self is FeedState.FAILED
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,8 @@ def play_together(feeds: Sequence[Feed]) -> None:
     require_different_candles((shown_symbol(FILE_VENUE, feed.market.symbol), feed.market) for feed in replays)
     paced = [(feed, feed.pace.speed) for feed in replays if feed.pace is not None]
     if paced:
-        pace = ReplayPace(paced[0][1], [feed.candles for feed, _ in paced])
-        until_ms = max(feed.at_once_until_ms for feed, _ in paced)
+        until_ms = max(feed.warm_up_until_ms for feed, _ in paced)
+        pace = ReplayPace(paced[0][1], [feed.candles for feed, _ in paced], until_ms)
         for place, (feed, _) in enumerate(paced):
             feed.join(pace, place, until_ms)
 

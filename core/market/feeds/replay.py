@@ -19,15 +19,17 @@ from core.market.feeds.base import (
     FeedStatus,
     StoredCandles,
 )
-from core.market.feeds.replay_speed import ReplayPace
+from core.market.feeds.replay_speed import BEFORE_ALL_MS, WATCHABLE_SPEED, ReplayPace
 from core.market.feeds.task_feed import TaskFeed
 from core.market.history.candle_file import CandleFile, sample_file
 from core.market.history.skipped_rows import rejections_text
-from core.market.shown_names import file_symbol, shown_market, shown_symbol
+from core.market.shown_names import SAMPLE_MARKET, file_symbol, shown_market, shown_symbol
 
 _log = logging.getLogger("ghostcandle.feed")
 _YIELD_EVERY = 64
 """Candles between two turns of the event loop at full speed."""
+_FIRST_SHOWN = 120
+"""Candles that come at once in a replay that waits for a model: enough for a chart, and learned in a few seconds."""
 
 
 def replay_name(path: Path, file: CandleFile) -> str:
@@ -45,12 +47,12 @@ class ReplayFeed(TaskFeed):
         file: CandleFile,
         name: str,
         clock: Clock,
-        speed: float = 0.0,
+        speed: float | None = None,
         catch_up: int | None = None,
         limit: int | None = None,
     ) -> None:
         """speed: candles per second after the first `catch_up`, or after half of a shorter file; 0: as fast as
-        possible. limit: the number of candles used."""
+        possible. None: all at once, without a pace. limit: the number of candles used."""
         super().__init__(Market(FILE_VENUE, name, file.interval), clock)
         self.candles = file.candles[:limit]
         self.has_insides = bool(file.candles.insides)
@@ -59,21 +61,21 @@ class ReplayFeed(TaskFeed):
         """A sentence about rows that were left out; empty without any."""
         self._assumption = " UTC is assumed, as the file names no time zone." if file.is_zone_assumed else ""
         self._shown = shown_symbol(FILE_VENUE, name)
-        self.pace = None if speed == 0.0 else ReplayPace(speed, [self.candles])
-        """The pace of its candles after the first part; None: all at once."""
         count = len(self.candles)
-        if speed != 0.0 and (catch_up or 0) < count:
+        if speed is not None and (catch_up or 0) < count:
             count = catch_up or 0
-        elif speed != 0.0 and limit is None:
+        elif speed is not None and limit is None:
             count //= 2  # as a replay that starts at its end shows nothing; a limited one is short on purpose
-        self.at_once_until_ms = self.candles[count - 1].open_time_ms if count else 0
-        """The newest candle of the part that comes at once."""
+        self.warm_up_until_ms = self.candles[count - 1].open_time_ms if count else BEFORE_ALL_MS
+        """The newest candle of the part that comes at once, or, if the replay waits for a model, as fast as that."""
+        self.pace = None if speed is None else ReplayPace(speed, [self.candles], self.warm_up_until_ms)
+        """The pace of its candles after the first part; None: all at once."""
         self._place = 0
         self._pace_sentence = ""
 
-    def join(self, pace: ReplayPace, place: int, at_once_until_ms: int) -> None:
+    def join(self, pace: ReplayPace, place: int, warm_up_until_ms: int) -> None:
         """Take turns with other replays, by opening time. To be called before `events`."""
-        self.pace, self._place, self.at_once_until_ms = pace, place, at_once_until_ms
+        self.pace, self._place, self.warm_up_until_ms = pace, place, warm_up_until_ms
 
     async def aclose(self) -> None:
         try:
@@ -84,7 +86,11 @@ class ReplayFeed(TaskFeed):
     async def _run(self, after_ms: int | None, known: StoredCandles | None) -> None:
         first = 0 if after_ms is None else bisect_right(self.candles, after_ms, key=attrgetter("open_time_ms"))
         left = self.candles[first:]
-        at_once = bisect_right(left, self.at_once_until_ms, key=attrgetter("open_time_ms"))
+        until_ms = self.warm_up_until_ms
+        if self.pace is not None and self.pace.waits_for_model:
+            shown = self.candles[:_FIRST_SHOWN]
+            until_ms = min(until_ms, shown[-1].open_time_ms if shown else until_ms)
+        at_once = bisect_right(left, until_ms, key=attrgetter("open_time_ms"))
         await self._emit_at_once(left[:at_once], first)
         if self.pace is not None and at_once < len(left):
             await self._emit_paced(left[at_once:], self.pace)
@@ -107,10 +113,12 @@ class ReplayFeed(TaskFeed):
     async def _emit_paced(self, candles: Sequence[Candle], pace: ReplayPace) -> None:
         pace.on_change(self._report_pace)
         self._report_pace()
-        for candle in candles:
+        for number, candle in enumerate(candles, start=1):
             await pace.turn(self._place, candle.open_time_ms)
-            self.emit(ClosedCandle(candle, is_live=True))
-            await self.delivered()
+            is_watched = not pace.is_at_once(candle.open_time_ms)
+            self.emit(ClosedCandle(candle, is_live=is_watched))
+            if is_watched or number % _YIELD_EVERY == 0:
+                await self.delivered()
 
     def _leave(self) -> None:
         if self.pace is not None:
@@ -121,7 +129,9 @@ class ReplayFeed(TaskFeed):
         """Report how the candles come, if that has changed."""
         pace = self.pace
         assert pace is not None
-        sentence = f"{self._shown} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} per second."
+        sentence = f"{self._shown} as fast as possible."
+        if pace.speed > 0.0:
+            sentence = f"{self._shown} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} per second."
         if pace.is_paused:
             sentence = f"{self._shown} is paused."
         if sentence != self._pace_sentence:
@@ -129,12 +139,15 @@ class ReplayFeed(TaskFeed):
             self.emit_status(FeedState.REPLAYING, sentence)
 
 
-SAMPLE_NAME = "EUR/USD sample"
-
-
-def sample_feed(clock: Clock, speed: float = 2.0, catch_up: int = 1000, limit: int | None = None) -> ReplayFeed:
-    """The included sample: the first part at once, then `speed` candles a second."""
-    return ReplayFeed(sample_file(), SAMPLE_NAME, clock, speed, catch_up, limit)
+def sample_feed(
+    clock: Clock,
+    speed: float | None = WATCHABLE_SPEED,
+    catch_up: int = 1000,
+    limit: int | None = None,
+    symbol: str = SAMPLE_MARKET.symbol,
+) -> ReplayFeed:
+    """The included sample: the first part at once, then `speed` candles a second. symbol: of its replay."""
+    return ReplayFeed(sample_file(), symbol, clock, speed, catch_up, limit)
 
 
 class StoredFeed:
@@ -148,7 +161,7 @@ class StoredFeed:
 
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         sentence = f"The stored candles of {shown_market(self.market)} are shown; no new ones will follow."
-        yield FeedStatus(FeedState.ENDED, sentence, self._clock.now_ms())
+        yield FeedStatus(FeedState.STORED, sentence, self._clock.now_ms())
 
     async def aclose(self) -> None:
         """There is nothing to release."""

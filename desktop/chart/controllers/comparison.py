@@ -11,7 +11,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import Severity
 from core.domain.venue_names import venue_name
 from core.market.resample import ResampledSeries
-from core.market.shown_names import shown_market, symbols_apart
+from core.market.shown_names import shown_market, shown_symbol, symbols_apart
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from desktop.actions import ActionId
@@ -22,9 +22,11 @@ from desktop.dialogs.messages import open_dialog
 from desktop.services.candle_loader import HistoryLoading
 from desktop.state.database import WindowDatabase
 from desktop.state.shell import Shell
+from desktop.ui.formatting import format_date
 from desktop.ui.translation import translate
 
 _NOTICE = "compare"
+_BEFORE_ALL_MS = -(2**63)
 
 
 class ChartComparison(QObject):
@@ -168,6 +170,9 @@ class ChartComparison(QObject):
         else:
             self._shown = ResampledSeries(self._stored, interval)
             series = self._shown.series
+            own = self._chart.model.whole
+            if len(series) and len(own) and not _overlap(_span(series), _span(own)):
+                series, words = None, translate("Chart", "no candles at these times")
         self.layer.shown = Comparison(self._name_of(wanted), series, words)
         self._chart.show_layer(self.layer, is_shown=True)
         self._chart.layers_changed()
@@ -205,6 +210,26 @@ class ChartComparison(QObject):
     def _on_loaded(self, series: CandleSeries, _holes: object) -> None:
         self._stored, self._has_failed = series, False
         self._follow()
+        self._warn_if_apart(series)
+
+    def _warn_if_apart(self, other: CandleSeries) -> None:
+        """Report that the two markets share no time, by all stored candles: the chart may still be reading its own."""
+        own, wanted = self._market, self.compared
+        if own is None or wanted is None:
+            return
+        try:
+            stored = self._database.candles.columns_between(own, _BEFORE_ALL_MS, limit=1)
+        except StorageError:
+            return  # reading the chart's own candles meets the error again, and reports it
+        whole, zone = self._chart.model.whole, self._chart.style_shown.time_zone
+        if not len(stored) or not len(whole) or not len(other):
+            return
+        span, others = (int(stored.open_time_ms[0]), int(whole.open_time_ms[-1])), _span(other)
+        if not _overlap(span, others):
+            words = translate("Chart", "{0} has candles from {1} to {2}, and {3} from {4} to {5}: no time is in both.")
+            days = [format_date(each, zone) for each in (*others, *span)]
+            text = words.format(self._name_of(wanted), *days[:2], shown_symbol(own.venue, own.symbol), *days[2:])
+            self._shell.banner.notify(text, Severity.WARNING, _NOTICE, is_answer=True)
 
     @Slot(object)
     def _on_later(self, later: CandleSeries) -> None:
@@ -224,6 +249,14 @@ class ChartComparison(QObject):
         if not self._has_failed and self._source is not None:  # the next candle's read may fail too
             self._shell.banner.notify(words.format(shown_market(self._source), sentence), Severity.WARNING, _NOTICE)
         self._has_failed = True
+
+
+def _span(series: CandleSeries) -> tuple[int, int]:
+    return int(series.open_time_ms[0]), int(series.open_time_ms[-1])
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 def _name(market: Market) -> tuple[str, str]:

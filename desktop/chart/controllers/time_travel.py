@@ -9,9 +9,11 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QPalette
 from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 
 from core.domain.candle import Interval
+from core.domain.events import TrainerState
 from core.market.feeds.replay_speed import ReplayPace
 from core.storage.errors import StorageError
 from core.storage.record_reader import RecordReader
+from core.training.hosting.catch_up import JOB_ID
 from core.training.online.issued_forecast import from_stored
 from desktop.actions import ActionId, ActionRegistry, translated
 from desktop.chart.data.model import Moment
@@ -29,7 +31,7 @@ from desktop.ui.theme import Palette, mixed
 from desktop.ui.translation import translate
 
 SPEEDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Candles a second to choose from."""
+"""Candles a second to choose from. A replay can also be as fast as possible: 0."""
 _STEPS = (ActionId.TRAVEL_BACK, ActionId.TRAVEL_PLAY, ActionId.TRAVEL_FORWARD)
 _TINT_SHARE = 0.15
 _USUAL_SPEED = 2.0
@@ -40,7 +42,9 @@ class TravelBar(QWidget):
     """Buttons, slider and label; the controller decides what they show."""
 
     index_chosen = Signal(int)
-    """The candle at the slider."""
+    """The candle at the slider: a past one while it is dragged, one to come once it is released."""
+    ahead_shown = Signal(int)
+    """The candle to come that the slider is being dragged to."""
     speed_chosen = Signal(float)
     """Candles a second."""
 
@@ -54,7 +58,9 @@ class TravelBar(QWidget):
         self.slider.setAccessibleName(translate("Charting", "Candle shown"))
         self.slider.setPageStep(10)
         self.slider.setMinimumWidth(60)
-        self.slider.valueChanged.connect(self.index_chosen)
+        self.slider.valueChanged.connect(self._on_value)
+        self.slider.sliderReleased.connect(self._on_release)
+        self._last = 0
         self.label = Label()
         self.label.setFont(tabular(self.font()))
         self.speed = QComboBox()
@@ -64,31 +70,54 @@ class TravelBar(QWidget):
         steps = [_button(actions, action_id) for action_id in _STEPS]
         self.now = _button(actions, ActionId.TRAVEL_NOW)
         self.now.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        parts = (*steps, self.slider, self.label, self.speed, self.now)
+        self.waits = _button(actions, ActionId.REPLAY_WAITS)
+        self.waits.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        parts = (*steps, self.slider, self.label, self.waits, self.speed, self.now)
         beside(self, *parts, stretched=self.slider, margins=(8, 2, 8, 2), spacing=4)
         self.hide()
 
     def show_place(self, index: int, last: int, words: str, *, to_come: int, is_past: bool) -> None:
         """Show the place of the newest visible candle. words: the description. to_come: candles that the replay has
         after the last."""
+        self._last = last
         with QSignalBlocker(self.slider):
             self.slider.setRange(0, max(last, 0) + to_come)
-            self.slider.setValue(index)
+            if not self.is_ahead:  # else the user is choosing a candle to jump to
+                self.slider.setValue(index)
         hint = translate("Charting", "Newest candle shown on the chart")
         if to_come:
-            ahead = translate("Charting", "The last {0} of the slider have not been replayed yet.")
+            ahead = translate("Charting", "The last {0} are still to come: click or drag there to jump ahead.")
             hint = f"{hint}\n{ahead.format(format_candles(to_come))}"
         set_tooltip(self.slider, hint)
-        self.label.setText(words)
+        if not self.is_ahead:
+            self.label.setText(words)
         self._is_past = is_past
         self.now.setVisible(is_past)
         self._tint()
 
-    def show_speed(self, speed: float) -> None:
-        """Show the speed in force, adding it to the list if missing."""
-        words, offered = translate("Charting", "{0} per second"), sorted({*SPEEDS, speed})
-        set_choices(self.speed, {words.format(f"{each:g}"): each for each in offered})
-        self.speed.setCurrentIndex(offered.index(speed))
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the slider is being dragged to a candle that is still to come."""
+        return self.slider.isSliderDown() and self.slider.value() > self._last
+
+    @Slot(int)
+    def _on_value(self, index: int) -> None:
+        (self.ahead_shown if self.is_ahead else self.index_chosen).emit(index)
+
+    @Slot()
+    def _on_release(self) -> None:
+        if self.slider.value() > self._last:
+            self.index_chosen.emit(self.slider.value())
+
+    def show_speed(self, speed: float, *, is_replay: bool = False) -> None:
+        """Show the speed in force, adding it to the list if missing. is_replay: it may be as fast as possible, 0."""
+        words, offered = translate("Charting", "{0} per second"), sorted({*SPEEDS, *([speed] if speed else [])})
+        choices = {words.format(f"{each:g}"): each for each in offered}
+        if is_replay:
+            choices[translate("Charting", "As fast as possible")] = 0.0
+        set_choices(self.speed, choices)
+        self.speed.setCurrentIndex(self.speed.findData(speed))
+        self.waits.setVisible(is_replay)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -151,10 +180,12 @@ class TimeTravel(QObject):
         return len(self._chart.model.whole) - 1
 
     def go_to(self, index: int) -> None:
-        """Show the chart at the close of this candle; from the newest on, the present."""
+        """Show the chart at the close of this candle; from the newest on, the present. To one that is still to come the
+        replay jumps."""
         whole = self._chart.model.whole
         if not len(whole) or index >= self.newest:
             self.back_to_now()
+            self._jump_ahead(index)
             return
         opened_ms = int(whole.open_time_ms[max(index, 0)])
         self._chart.show_moment(Moment(whole.interval.close_time_ms(opened_ms)))
@@ -197,8 +228,8 @@ class TimeTravel(QObject):
         """Set the running feed's pace; None if it has none."""
         self._pace = pace
         if pace is not None:
-            self._speed = pace.speed
-            self.bar.show_speed(pace.speed)
+            self._speed = pace.speed or _USUAL_SPEED
+        self.bar.show_speed(self._speed if pace is None else pace.speed, is_replay=pace is not None)
         self.present()
 
     def stop(self) -> None:
@@ -256,16 +287,31 @@ class TimeTravel(QObject):
             }
         )
         self.bar.index_chosen.connect(self._jump)
+        self.bar.ahead_shown.connect(self._show_ahead)
         self.bar.speed_chosen.connect(self._on_speed)
         self._chart.installEventFilter(self)
         self._chart.series_changed.connect(self._on_series)
         for changed in (state.record_changed, state.ready, state.forecast_changed):
             changed.connect(self._read_again)
+        for changed in (state.status_changed, state.jobs_changed):
+            changed.connect(self._show_words)
         self._shell.settings.changed.connect(self.present)  # the time zone may have changed
 
     def _is_playing(self) -> bool:
         is_replaying = self._pace is not None and not self._pace.is_paused
         return self._walk.isActive() or (is_replaying and not self.is_past)
+
+    def _is_waiting(self) -> bool:
+        """Whether the replay waits for the model for longer than a candle takes it."""
+        if not self._is_playing() or not self._shell.settings.current.chart.replay_waits:
+            return False
+        is_starting = self._state.trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING)
+        return is_starting or self._state.jobs.find(JOB_ID) is not None
+
+    @Slot()
+    def _show_words(self) -> None:
+        if self._pace is not None and not self.bar.is_ahead:
+            self.bar.label.setText(self._words())
 
     def _to_come(self) -> int:
         """Number of candles of the shown interval that the replay has yet to deliver."""
@@ -284,19 +330,44 @@ class TimeTravel(QObject):
         time = format_time(newest_ms if moment is None else moment.time_ms, zone, seconds=whole.interval.has_seconds)
         if moment is None:
             words = translate("Chart", "Replay at {0}") if self._is_playing() else translate("Chart", "Paused at {0}")
+            if self._pace is not None and self._is_playing() and self._pace.is_warm_up(newest_ms):
+                words = translate("Chart", "Warm-up at {0}")
+            if self._is_waiting():
+                words = translate("Chart", "Waiting for the model at {0}")
             return words.format(time)
         return translate("Chart", "Showing {0}, {1} ago").format(time, format_candles(self.newest - self.shown))
+
+    def _ahead_ms(self, index: int) -> int | None:
+        """When the candle of this index opens that the replay has yet to deliver; None if it has none."""
+        whole, interval_ms = self._chart.model.whole, self._state.interval_ms
+        if self._pace is None or interval_ms is None or not len(whole) or index <= self.newest:
+            return None
+        newest_ms = whole.interval.close_time_ms(int(whole.open_time_ms[-1])) - interval_ms
+        count = (index - self.newest) * whole.interval.duration_ms // interval_ms
+        return self._pace.coming(newest_ms, count)
+
+    def _jump_ahead(self, index: int) -> None:
+        time_ms = self._ahead_ms(index)
+        if time_ms is not None and self._pace is not None:
+            self._pace.jump_to(time_ms)
+
+    @Slot(int)
+    def _show_ahead(self, index: int) -> None:
+        time_ms = self._ahead_ms(index)
+        if time_ms is not None:
+            zone = self._chart.style_shown.time_zone
+            self.bar.label.setText(translate("Chart", "Jump to {0}").format(format_time(time_ms, zone)))
 
     def _jump(self, index: int) -> None:
         self._walk.stop()
         self.go_to(index)
 
     def _on_speed(self, speed: float) -> None:
-        self._speed = speed
+        self._speed = speed or max(SPEEDS)
         if self._pace is not None:
             self._pace.set_speed(speed)
         if self._walk.isActive():
-            self._walk.start(round(1000 / speed))
+            self._walk.start(round(1000 / self._speed))
 
     @Slot()
     def _walk_on(self) -> None:

@@ -19,6 +19,7 @@ _STATES = {
     FeedState.SIMULATED: (QT_TRANSLATE_NOOP("Panels", "Simulated"), QT_TRANSLATE_NOOP("Panels", "simulated")),
     FeedState.RECONNECTING: (QT_TRANSLATE_NOOP("Panels", "Reconnecting"), QT_TRANSLATE_NOOP("Panels", "reconnecting")),
     FeedState.ENDED: (QT_TRANSLATE_NOOP("Panels", "Ended"), QT_TRANSLATE_NOOP("Panels", "ended")),
+    FeedState.STORED: (QT_TRANSLATE_NOOP("Panels", "Stored"), QT_TRANSLATE_NOOP("Panels", "stored candles only")),
     FeedState.FAILED: (QT_TRANSLATE_NOOP("Panels", "Failed"), QT_TRANSLATE_NOOP("Panels", "failed")),
     None: (QT_TRANSLATE_NOOP("Panels", "No feed yet"), QT_TRANSLATE_NOOP("Panels", "no feed yet")),
 }
@@ -39,6 +40,7 @@ def state_colour(state: FeedState | None, palette: Palette) -> QColor:
         FeedState.SIMULATED: palette.accent,
         FeedState.FAILED: palette.bad,
         FeedState.ENDED: palette.muted_text,
+        FeedState.STORED: palette.muted_text,
     }
     return colours.get(state, palette.warning)
 

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 
 from core.domain.candle import FILE_VENUE, Interval, Market
-from core.market.shown_names import file_symbol, shown_market, shown_symbol, symbols_apart
+from core.market.shown_names import (
+    SAMPLE_MARKET,
+    file_symbol,
+    new_replay,
+    newest_replay,
+    replays_of,
+    shown_market,
+    shown_symbol,
+    symbols_apart,
+)
 
 MINUTE = Interval.parse("1m")
 
@@ -31,3 +42,18 @@ def test_files_of_the_same_name_are_distinguished_by_fingerprint() -> None:
     first, second = (Market(FILE_VENUE, file_symbol("walk", print_), MINUTE) for print_ in ("aaaaaa", "bbbbbb"))
     other = Market(FILE_VENUE, file_symbol("walk", "cccccc"), Interval.parse("5m"))
     assert symbols_apart([first, second, other]) == {first: "walk#aaaaaa", second: "walk#bbbbbb", other: "walk"}
+
+
+@pytest.mark.parametrize("symbol", [file_symbol("walk, replay 1st", "aaaaaa"), SAMPLE_MARKET.symbol])
+def test_each_replay_of_a_file_is_another_market_with_a_name_to_read(symbol: str) -> None:
+    first, second, third = islice(replays_of(Market(FILE_VENUE, symbol, MINUTE)), 3)
+    assert first.symbol == symbol and len({first, second, third}) == 3
+    assert shown_symbol(FILE_VENUE, second.symbol) == f"{shown_symbol(FILE_VENUE, symbol)}, replay 2"
+    assert list(islice(replays_of(third), 3)) == [first, second, third], "from any of them"
+
+
+def test_the_newest_replay_is_the_last_stored_one_and_the_new_one_follows() -> None:
+    first, second, third = islice(replays_of(SAMPLE_MARKET), 3)
+    for stored, newest, new in (([], first, first), ([first], first, second), ([first, second], second, third)):
+        assert newest_replay(second, stored.__contains__) == newest
+        assert new_replay(second, stored.__contains__) == new

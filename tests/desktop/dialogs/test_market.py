@@ -8,10 +8,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QDialogButtonBox, QFileDialog
 from pytestqt.qtbot import QtBot
 
+from core.market.feeds.replay_speed import WATCHABLE_SPEED
 from core.settings.tree import MarketSettings
 from desktop.dialogs import file_check
 from desktop.dialogs.market import MarketDialog
-from desktop.services.market_feed import WATCHABLE_SPEED
 from tests.support.candles import random_walk, write_csv
 
 OK = QDialogButtonBox.StandardButton.Ok
@@ -157,7 +157,7 @@ def test_the_number_of_rejected_rows_is_shown_before_a_replay(
     with qtbot.assertNotEmitted(dialog.chosen):
         dialog.picker.line.setText(str(path))
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: dialog._message.text() == message)
+        qtbot.waitUntil(lambda: dialog._message.text().endswith(f" missing. {message}"))
     with qtbot.waitSignal(dialog.chosen):
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
 
@@ -201,7 +201,7 @@ def test_a_file_fixed_meanwhile_is_checked_again(qtbot: QtBot, dialog: MarketDia
     write_csv(path, random_walk(30))
     QApplication.sendEvent(dialog, QEvent(QEvent.Type.WindowActivate))
     qtbot.waitUntil(dialog.buttons.button(OK).isEnabled)
-    assert dialog._message.text() == ""
+    assert dialog._message.text() == "30 candles of 1m from 2020-12-01 00:00 to 2020-12-01 00:29 UTC, without gaps."
 
 
 def test_the_windows_thread_does_not_access_the_disk(
@@ -234,6 +234,19 @@ def test_a_path_can_be_read_in_the_field(qtbot: QtBot, dialog: MarketDialog) -> 
     assert dialog.picker.line.width() > dialog.picker.line.fontMetrics().horizontalAdvance(path)
     dialog.picker.line.setText(path)
     assert path in dialog.picker.line.toolTip()
+
+
+def test_the_sample_can_be_chosen_and_a_changed_choice_continues_no_other_replay(qtbot: QtBot, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "candles.csv", random_walk(30))
+    before = MarketSettings(feed="replay", file=str(path), replayed_as="candles, replay 2#dd2831")
+    dialog = MarketDialog(before)
+    qtbot.addWidget(dialog)
+    qtbot.waitUntil(lambda: dialog.picker.problem == "")
+    assert dialog.market() == before
+    dialog.picker.line.setText(str(write_csv(tmp_path / "others.csv", random_walk(40))))
+    assert dialog.market().replayed_as is None
+    choose_feed(dialog, "sample")
+    assert (dialog.market().feed, dialog.market().replayed_as) == ("sample", None)
 
 
 def test_a_replay_has_a_watchable_default_speed(dialog: MarketDialog, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def dialog(qtbot: QtBot, check: MarketCheck) -> MarketDialog:
 
 
 def opened(qtbot: QtBot, check: MarketCheck) -> MarketDialog:
-    dialog = MarketDialog(MarketSettings(), ask=check.ask)
+    dialog = MarketDialog(MarketSettings(feed="live"), ask=check.ask)
     qtbot.addWidget(dialog)
     dialog.open()
     return dialog
@@ -136,6 +136,18 @@ def test_without_a_running_market_an_unanswered_check_is_accepted(
     played_check.objections["BTC/USDT"] = UNANSWERED
     with qtbot.waitSignal(dialog.chosen):
         watch(qtbot, dialog, "BTC/USDT")
+
+
+def test_an_automatic_market_is_accepted_without_an_answer_as_the_sample_replaces_it(
+    qtbot: QtBot, dialog: MarketDialog, played_check: PlayedCheck
+) -> None:
+    """Regression: "Automatic: live, otherwise the sample" was refused offline."""
+    played_check.objections |= {"ETH/USDT": UNANSWERED, "BTC/USD": UNKNOWN}
+    dialog.feed.setCurrentIndex(dialog.feed.findData("auto"))
+    watch(qtbot, dialog, "BTC/USD")
+    qtbot.waitUntil(lambda: dialog._message.text() == UNKNOWN.sentence)
+    with qtbot.waitSignal(dialog.chosen):
+        watch(qtbot, dialog, "ETH/USDT")
 
 
 def test_closing_the_dialog_during_the_check_chooses_nothing(

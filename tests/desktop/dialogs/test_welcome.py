@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.machine.readings import GpuReading, MachineReading
@@ -11,6 +13,7 @@ from desktop.dialogs import welcome
 from desktop.dialogs.welcome import ChoiceRow, WelcomeDialog
 from desktop.services.machine_watch import MachineWatch
 from desktop.ui.theme import Theme
+from tests.support.candles import random_walk, without, write_csv
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -32,15 +35,14 @@ def test_three_clicks_choose_symbol_and_exchange_and_start(qtbot: QtBot, dialog:
     click(qtbot, dialog.sources, "Live from Kraken")
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.mouseClick(dialog.start, LEFT)
-    settings, needs_file = chosen.args
+    (settings,) = chosen.args
     assert (settings.market.venue, settings.market.symbol, settings.market.feed) == ("kraken", "ETH/USDT", "auto")
-    assert not needs_file
 
 
 def test_return_accepts_the_defaults(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.keyClick(dialog, Qt.Key.Key_Return)
-    assert chosen.args == [Settings(), False]
+    assert chosen.args == [Settings()]
 
 
 def test_a_device_can_be_chosen(qtbot: QtBot, dialog: WelcomeDialog) -> None:
@@ -118,25 +120,52 @@ def test_the_machine_probe_reaches_the_dialog(qtbot: QtBot, dialog: WelcomeDialo
 
 
 def test_a_simulated_market_has_no_symbol(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+    button = dialog.symbols.button("BTC/USDT")
+    highlighted = button.palette().button().color()
     click(qtbot, dialog.sources, "Simulated")
-    assert not dialog.symbols.isEnabled()
+    assert not dialog.symbols.isEnabled() and button.palette().button().color() != highlighted
     assert dialog.settings().market.feed == "simulate"
     click(qtbot, dialog.sources, "Live from Binance")
-    assert dialog.symbols.isEnabled()
+    assert dialog.symbols.isEnabled() and button.palette().button().color() == highlighted
 
 
-def test_choosing_a_file_asks_for_it_next(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+def choose_file(dialog: WelcomeDialog, path: Path) -> None:
+    (files,) = dialog.findChildren(QFileDialog)
+    files.filesSelected.emit([str(path)])
+    files.reject()
+
+
+def test_a_file_is_chosen_and_looked_at_in_the_welcome(qtbot: QtBot, dialog: WelcomeDialog, tmp_path: Path) -> None:
+    """Regression: three windows, and a good file was accepted in silence."""
+    path = write_csv(tmp_path / "mine.csv", without(random_walk(300), 50))
     click(qtbot, dialog.sources, "A file…")
+    assert not dialog.start.isEnabled() and not dialog.found.isVisible()
+    choose_file(dialog, path)
+    qtbot.waitUntil(dialog.start.isEnabled)
+    note = dialog.found.text()
+    assert note.startswith("299 candles of 1m from ") and note.endswith("UTC, 1 candle missing.")
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.mouseClick(dialog.start, LEFT)
-    assert chosen.args[1] is True
+    (settings,) = chosen.args
+    assert (settings.market.feed, settings.market.file) == ("replay", str(path))
+
+
+def test_a_useless_file_is_refused_in_the_welcome(qtbot: QtBot, dialog: WelcomeDialog, tmp_path: Path) -> None:
+    path = tmp_path / "diary.csv"
+    path.write_text("Dear diary,\nnothing happened.\n")
+    click(qtbot, dialog.sources, "A file…")
+    choose_file(dialog, path)
+    qtbot.waitUntil(lambda: "diary.csv" in dialog.found.text())
+    assert not dialog.start.isEnabled()
+    click(qtbot, dialog.sources, "Simulated")
+    assert dialog.start.isEnabled() and not dialog.found.isVisible()
 
 
 def test_closing_it_keeps_the_settings(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     click(qtbot, dialog.sources, "Simulated")
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    assert chosen.args == [Settings(), False]
+    assert chosen.args == [Settings()]
 
 
 def test_the_checked_buttons_follow_a_theme_change(qtbot: QtBot, dialog: WelcomeDialog) -> None:

@@ -27,7 +27,7 @@ from core.market.history.read import require_table
 from core.settings.tree import MarketSettings
 from core.settings.window import AppearanceSettings
 from desktop.dialogs import file_check
-from desktop.dialogs.file_check import check_importable
+from desktop.dialogs.file_check import Found, check_importable
 from desktop.jobs import history_dialogs
 from desktop.jobs.child import Ending
 from desktop.jobs.contents import Preview
@@ -506,7 +506,7 @@ def test_a_file_whose_form_has_to_be_named_is_no_wrong_file(qtbot: QtBot, tmp_pa
     file.write_text("".join(f"20240301 00{row:02}00;1;1.1;0.9;1.0;3\n" for row in range(20)))
     with pytest.raises(CandleFileError, match="--form ninjatrader"):
         require_table(file)
-    assert check_importable(file, lambda _done, _total: None) == ""
+    assert check_importable(file, lambda _done, _total: None) == Found()
 
 
 @pytest.mark.parametrize(

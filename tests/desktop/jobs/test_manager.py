@@ -184,6 +184,21 @@ def test_a_finished_import_offers_to_open_its_market(
     assert not banner.action.isVisible(), "it is on the chart already"
 
 
+@pytest.mark.parametrize(("kind", "files"), [("candles", 1), ("candles", 2), ("trades", 1)])
+def test_a_single_imported_candle_file_can_be_replayed(
+    qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub, kind: str, files: int
+) -> None:
+    file = {"venue": "file", "symbol": "ETH", "interval": "1h", "stored": 9, "same": 0, "rejected": {}, "kind": kind}
+    stub(answers({"files": [file] * files}))
+    done(qtbot, bench, manager, import_order([Path(f"/data/eth{number}.csv") for number in range(files)]))
+    notice = bench.window.banner.shown
+    assert notice is not None and notice.option == ("Replay eth0.csv" if kind == "candles" and files == 1 else "")
+    if notice.on_option is not None:
+        notice.on_option()
+        chosen = bench.shell.settings.current.market
+        assert (chosen.feed, chosen.file) == ("replay", "/data/eth0.csv")
+
+
 def test_the_job_list_offers_the_imported_market(qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub) -> None:
     """The banner's button disappears after half a minute."""
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}

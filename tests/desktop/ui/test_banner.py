@@ -11,6 +11,7 @@ from core.domain.diagnosis import Disease, DivergenceRecovery, SettingChange
 from core.domain.events import EventBatch, Incident, Severity, TrainerFailed, TrainerState, TrainerStatus
 from core.domain.incident_kinds import PAUSES, IncidentKind
 from core.market.feeds.base import FeedState, FeedStatus
+from core.market.shown_names import SAMPLE_MARKET
 from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner, BannerRow, Notice
 from desktop.ui.plain_text import Label, with_usual_spaces
@@ -215,6 +216,7 @@ class Requests(list[object]):
             on_recovery=self.append,
             on_use_gpu=lambda: self.append("gpu"),
             on_resume=lambda: self.append("resume"),
+            on_replay_again=self.append,
             parent=banner,
         )
 
@@ -386,3 +388,15 @@ def test_the_notice_of_a_restore_expires(banner: Banner, state: RunState) -> Non
     assert banner.text.text() == said and banner.passing.isActive()
     banner.withdraw_passing()
     assert banner.shown is None
+
+
+def test_a_replay_that_has_ended_can_be_begun_again(qtbot: QtBot, banner: Banner, state: RunState) -> None:
+    requests = Requests()
+    requests.writer(state, banner)
+    scenario.watch(state, market=SAMPLE_MARKET)
+    state.markets.on_feed_event(SAMPLE_MARKET, FeedStatus(FeedState.STORED, "Only stored candles are shown.", 0))
+    assert banner.isHidden(), "its end was not reached"
+    state.markets.on_feed_event(SAMPLE_MARKET, FeedStatus(FeedState.ENDED, "The end was reached.", 0))
+    assert banner.text.text() == "The end was reached." and banner.action.text() == "Replay again"
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert requests == [SAMPLE_MARKET]

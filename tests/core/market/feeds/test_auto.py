@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from core.domain.candle import Market
+from core.domain.candle import FILE_VENUE, Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import FeedError, FeedKind, FeedState, FeedStatus
-from core.market.feeds.replay import SAMPLE_NAME
+from core.market.feeds.replay import ReplayFeed, StoredFeed
 from core.market.feeds.simulated import seed_of
 from core.market.feeds.venue import ExchangeUrls
 from core.market.history.errors import CandleFileError
+from core.market.shown_names import SAMPLE_MARKET, replays_of
 from core.settings.tree import MarketSettings
-from tests.support.candles import MINUTE, random_walk
+from tests.support.candles import MINUTE, random_walk, write_csv
 from tests.support.feeds import record_events
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import SECOND, an_exchange
@@ -37,7 +40,7 @@ async def test_auto_is_live_if_the_exchange_responds() -> None:
 async def test_auto_falls_back_to_the_sample_with_an_explanation() -> None:
     found = await built(MarketSettings(feed="auto"), NOWHERE, limit=30)
     assert found.feed.kind is FeedKind.REPLAY
-    assert found.feed.market.symbol == SAMPLE_NAME
+    assert found.feed.market.symbol == SAMPLE_MARKET.symbol
     assert found.notice is not None
     assert "no network" in found.notice
     assert "EUR/USD" in found.notice
@@ -82,13 +85,48 @@ async def test_a_simulation_follows_the_seed_and_the_candle_limit() -> None:
 
 
 def test_a_replay_is_named_after_its_file_and_content(tmp_path: Path) -> None:
-    rows = ["open_time_ms,open,high,low,close,volume"]
-    rows += [f"{c.open_time_ms},{c.open!r},{c.high!r},{c.low!r},{c.close!r},{c.volume!r}" for c in random_walk(20)]
-    path = tmp_path / "mine.csv"
-    path.write_text("\n".join(rows), encoding="utf-8")
+    path = write_csv(tmp_path / "mine.csv", random_walk(20))
     feed = asyncio.run(built(MarketSettings(feed="replay", file=str(path)))).feed
     assert feed.market.symbol.startswith("mine#")
     assert asyncio.run(record_events(feed)).candles == random_walk(20)
+
+
+async def test_a_replay_continues_as_the_one_that_is_named_else_as_the_newest(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "mine.csv", random_walk(20))
+    settings = MarketSettings(feed="replay", file=str(path))
+    first = (await built(settings)).feed.market
+    _, second, third = islice(replays_of(first), 3)
+
+    async def shown(settings: MarketSettings) -> Market:
+        is_known = [first, second].__contains__
+        return (await build_feed(settings, seed=5, clock=loop_time(), is_known=is_known)).feed.market
+
+    assert await shown(settings) == second
+    assert await shown(replace(settings, replayed_as=first.symbol)) == first
+    assert await shown(replace(settings, replayed_as=third.symbol)) == third, "begun again"
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_the_stored_candles_of_a_replay_without_its_file_are_shown(tmp_path: Path, *, is_there: bool) -> None:
+    path = tmp_path / "mine.csv"
+    if is_there:
+        write_csv(path, random_walk(30))
+    stored = Market(FILE_VENUE, "mine#dd2831", MINUTE)
+    settings = MarketSettings(feed="replay", file=str(path), replayed_as=stored.symbol)
+    found = await build_feed(settings, seed=5, clock=loop_time(), is_known=[stored].__contains__)
+    assert found.feed.market == stored and isinstance(found.feed, StoredFeed)
+    assert found.notice is not None and str(path) in found.notice
+    assert ("other candles" if is_there else "not there any more") in found.notice
+
+
+@pytest.mark.parametrize(("is_watched", "speed", "paced_at"), [(True, None, 2.0), (True, 0.0, 0.0), (False, 0.0, None)])
+async def test_the_sample_is_a_feed_with_a_pace_if_it_is_watched(
+    *, is_watched: bool, speed: float | None, paced_at: float | None
+) -> None:
+    settings = MarketSettings(feed="sample", speed=speed)
+    feed = (await build_feed(settings, seed=5, clock=loop_time(), is_watched=is_watched)).feed
+    assert isinstance(feed, ReplayFeed) and feed.market == SAMPLE_MARKET
+    assert (None if feed.pace is None else feed.pace.speed) == paced_at
 
 
 @pytest.mark.parametrize(
@@ -139,7 +177,7 @@ async def test_only_stored_candles_are_shown() -> None:
     found = await build_feed(WANTED, seed=None, clock=loop_time(), is_known=lambda _market: True)
     assert found.feed.market == Market("file", "my rates", MINUTE) and found.feed.kind is FeedKind.REPLAY
     (status,) = [event async for event in found.feed.events()]
-    assert isinstance(status, FeedStatus) and status.state is FeedState.ENDED and "my rates" in status.sentence
+    assert isinstance(status, FeedStatus) and status.state is FeedState.STORED and "my rates" in status.sentence
     await found.feed.aclose()
 
 

@@ -10,10 +10,11 @@ import pytest
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
 from core.market.feeds.base import CatchUpProgress, FeedEvent, FeedKind, FeedState, FeedStatus
-from core.market.feeds.replay import SAMPLE_NAME, ReplayFeed, replay_name, sample_feed
+from core.market.feeds.replay import ReplayFeed, replay_name, sample_feed
 from core.market.history.candle_file import read_candle_file
 from core.market.history.errors import CandleFileError
 from core.market.history.skipped_rows import UNFINISHED
+from core.market.shown_names import SAMPLE_MARKET
 from tests.core.market.feeds.collected import all_of, candles, collected, states, timed
 from tests.simulation.virtual_time import run_virtually
 from tests.support.candles import MINUTE, file_of, random_walk, without
@@ -127,7 +128,7 @@ def test_another_content_is_another_market(tmp_path: Path) -> None:
 def test_the_sample_is_bundled_and_complete() -> None:
     feed = sample_feed(ManualClock(), speed=0.0)
     sample = candles(all_of(feed))
-    assert (feed.market.symbol, str(feed.market.interval), len(sample)) == (SAMPLE_NAME, "1h", 6225)
+    assert (feed.market.symbol, str(feed.market.interval), len(sample)) == (SAMPLE_MARKET.symbol, "1h", 6225)
     assert sample[0] == Candle(1_483_308_000_000, 1.05236, 1.05253, 1.05221, 1.05227, 143539993.3)
     assert sample[-1] == Candle(1_514_581_200_000, 1.19984, 1.2013, 1.19931, 1.20075, 4885529785.0)
 

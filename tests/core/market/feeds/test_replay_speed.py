@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.domain.candle import Candle
 from core.domain.clock import ManualClock
 from core.market.feeds.base import ClosedCandle, FeedEvent, FeedState, FeedStatus
 from core.market.feeds.many import play_together
@@ -42,6 +43,10 @@ class Replayed:
     def come(self) -> int:
         """Candles that came one by one."""
         return sum(isinstance(event, ClosedCandle) and event.is_live for event in self.events)
+
+    @property
+    def candles(self) -> list[Candle]:
+        return [event.candle for event in self.events if isinstance(event, ClosedCandle)]
 
     @property
     def said(self) -> list[str]:
@@ -127,9 +132,92 @@ def test_an_unpaced_replay_has_no_controls() -> None:
     assert ReplayFeed(FILE, "TEST", ManualClock()).pace is None
 
 
-def test_a_pace_of_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="above 0"):
-        ReplayPace(1.0, [FILE.candles]).set_speed(0.0)
+def test_a_negative_pace_is_refused() -> None:
+    with pytest.raises(ValueError, match="0 candles per second or more"):
+        ReplayPace(1.0, [FILE.candles]).set_speed(-1.0)
+
+
+def test_at_a_speed_of_zero_all_candles_come_at_once() -> None:
+    async def story(replayed: Replayed) -> None:
+        replayed.pace.set_speed(0.0)
+        await asyncio.wait_for(replayed.task, 0.01)
+        assert replayed.candles == list(FILE.candles)
+        assert "TEST as fast as possible." in replayed.said and replayed.said[-1].startswith("The end")
+
+    play(story)
+
+
+def test_a_held_replay_sends_nothing_but_steps_and_its_wait_continues() -> None:
+    async def story(replayed: Replayed) -> None:
+        replayed.pace.hold(is_held=True)
+        await asyncio.sleep(100.0)
+        assert replayed.come == 3
+        replayed.pace.hold(is_held=False)
+        await asyncio.sleep(0.01)
+        assert replayed.come == 4, "it was due long ago"
+        await asyncio.sleep(0.98)
+        assert replayed.come == 4
+        replayed.pace.hold(is_held=True)
+        replayed.pace.step()
+        await asyncio.sleep(0.01)
+        assert replayed.come == 5
+
+    play(story)
+
+
+@pytest.mark.parametrize("is_paused", [False, True])
+def test_a_jump_brings_all_candles_up_to_there_as_history_and_changes_nothing_else(*, is_paused: bool) -> None:
+    async def story(replayed: Replayed) -> None:
+        newest_ms = replayed.candles[-1].open_time_ms
+        target_ms = replayed.pace.coming(newest_ms, 20)
+        assert target_ms == FILE.candles[AT_ONCE + 3 + 19].open_time_ms
+        replayed.pace.hold(is_held=True)
+        if is_paused:
+            replayed.pace.pause()
+        replayed.pace.jump_to(target_ms)
+        await asyncio.sleep(0.01)
+        assert replayed.candles == list(FILE.candles[: AT_ONCE + 23]) and replayed.come == 3
+        replayed.pace.hold(is_held=False)
+        await asyncio.sleep(1.5)
+        assert replayed.come == (3 if is_paused else 4)
+
+    play(story)
+
+
+def test_a_jump_beyond_the_end_is_to_the_last_candle() -> None:
+    pace = ReplayPace(1.0, [FILE.candles[:5], FILE.candles])
+    assert pace.coming(FILE.candles[3].open_time_ms, 1_000) == FILE.candles[-1].open_time_ms
+    assert pace.coming(FILE.candles[-1].open_time_ms, 1) is None
+
+
+def test_a_replay_that_waits_for_a_model_shows_little_at_once_and_the_rest_as_fast_as_it_learns() -> None:
+    """The model's first ghosts come after seconds, whatever the number of candles that it warms up on."""
+    candles = random_walk(500)
+
+    async def run(loop: VirtualLoop) -> None:
+        feed = ReplayFeed(file_of(candles), "TEST", ManualClock(), speed=1.0, catch_up=400)
+        assert feed.pace is not None
+        feed.pace.waits_for_model = True
+        feed.pace.hold(is_held=True)
+        events: list[ClosedCandle] = []
+
+        async def take() -> None:
+            async for event in feed.events():
+                if isinstance(event, ClosedCandle):
+                    events.append(event)
+
+        task = asyncio.ensure_future(take())
+        await asyncio.sleep(100.0)
+        assert len(events) == 120 and not any(event.is_live for event in events)
+        feed.pace.hold(is_held=False)
+        await asyncio.sleep(0.5)
+        assert len(events) == 400 and all(event.is_live for event in events[120:])
+        await asyncio.sleep(2.0)
+        assert len(events) == 402, "from here on at its speed"
+        await feed.aclose()
+        await task
+
+    run_virtually(run)
 
 
 def test_several_replays_have_one_pace() -> None:

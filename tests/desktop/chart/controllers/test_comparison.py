@@ -279,3 +279,15 @@ def test_the_list_waits_for_the_market_being_opened(shown: Shown, *, is_refused:
     assert [dialog.list.count() > 0 for dialog in dialogs] == ([] if is_refused else [True])
     for dialog in dialogs:
         dialog.reject()
+
+
+def test_a_market_of_another_time_is_reported_not_drawn(shown: Shown, qtbot: QtBot) -> None:
+    """Regression: accepted without a word, and the scale turned to percent."""
+    year_ms = 365 * 86_400_000
+    old = Market("binance", "OLD/USDT", Interval.parse("1m"))
+    candles = [replace(each, open_time_ms=each.open_time_ms - 2 * year_ms) for each in shown.sources[ETH]]
+    shown.database.candles.save(old, candles)
+    shown.choose(qtbot, "OLD/USDT")
+    assert shown.closes() is None and "no candles at these times" in shown.readout()
+    notice = shown.bench.window.banner.shown
+    assert notice is not None and notice.text.startswith("OLD/USDT has candles from") and "BTC/USDT" in notice.text

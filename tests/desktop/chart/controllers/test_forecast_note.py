@@ -169,15 +169,21 @@ def test_another_run_clears_the_note(chart: ChartWidget, state: RunState) -> Non
     assert chart.model.note == ""
 
 
-def test_the_forecast_at_the_end_of_a_file_says_that_it_will_not_be_scored(chart: ChartWidget, state: RunState) -> None:
+@pytest.mark.parametrize(
+    ("feed", "words"), [(FeedState.ENDED, "The file has ended"), (FeedState.STORED, "The stored candles have ended")]
+)
+def test_the_forecast_at_the_end_of_a_file_says_that_it_will_not_be_scored(
+    chart: ChartWidget, state: RunState, feed: FeedState, words: str
+) -> None:
+    """Regression: "The file has ended" was said of a replay that had been left in its middle."""
     state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
     state.apply(scenario.ready())
     state.apply(scenario.forecast(scenario.market()))
     state.apply(scenario.status(TrainerState.CATCHING_UP))
-    state.markets.on_feed_event(state.market, FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+    state.markets.on_feed_event(state.market, FeedStatus(feed, "The end of walk was reached.", 0))
     assert "ended" not in chart.model.note
     state.apply(scenario.status(TrainerState.TRAINING))
-    assert chart.model.note == "The file has ended: this forecast cannot be scored until more candles arrive"
+    assert chart.model.note == f"{words}: this forecast cannot be scored until more candles arrive"
 
 
 @pytest.mark.parametrize("lost", [FeedState.RECONNECTING, FeedState.FAILED])

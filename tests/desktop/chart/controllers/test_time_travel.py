@@ -38,6 +38,7 @@ from tests.desktop.chart.support import MINUTE_MS, forecast_after, forming_after
 from tests.desktop.conftest import Bench, MakeBench
 
 SERIES = random_series(400)
+FILE = list(random_series(len(SERIES) + 100))
 FIRST_TRAINED = 100
 """Candles before it have no forecast."""
 
@@ -287,17 +288,45 @@ def test_a_candles_menu_travels_to_it(at_now: Traveller) -> None:
     assert any("now" in name for name in names)
 
 
-def test_the_slider_of_a_replay_is_at_the_file_position_and_goes_no_further(at_now: Traveller) -> None:
+def test_the_slider_of_a_replay_is_at_the_file_position(at_now: Traveller) -> None:
     """Regression: it stayed at its right end from the first candle of a file to the last."""
-    file, slider = random_series(len(SERIES) + 100), at_now.travel.bar.slider
-    at_now.travel.set_pace(ReplayPace(1.0, [[file[index] for index in range(len(file))]]))
+    slider = at_now.travel.bar.slider
+    at_now.travel.set_pace(ReplayPace(1.0, [FILE]))
     assert (slider.value(), slider.maximum()) == (len(SERIES) - 1, len(SERIES) + 99)
-    slider.setValue(len(SERIES) + 50)
-    assert slider.value() == len(SERIES) - 1 and not at_now.travel.is_past
     at_now.step_back()
     assert (slider.value(), slider.maximum()) == (len(SERIES) - 2, len(SERIES) + 99)
     at_now.travel.set_pace(None)
     assert slider.maximum() == len(SERIES) - 1
+
+
+def test_a_replay_jumps_to_the_candle_ahead_where_the_slider_is_released(at_now: Traveller) -> None:
+    """Regression: it snapped back without a word."""
+    pace, slider = ReplayPace(1.0, [FILE]), at_now.travel.bar.slider
+    at_now.travel.set_pace(pace)
+    at_now.step_back(3)
+    place = QPoint(slider.width() - 1, slider.height() // 2)
+    QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=place)
+    wanted = FILE[slider.value()].open_time_ms
+    assert slider.value() > len(SERIES) and at_now.travel.bar.label.text().startswith("Jump to")
+    assert not pace.is_at_once(wanted), "it may still be dragged back"
+    at_now.travel.present()  # a candle arrives
+    assert FILE[slider.value()].open_time_ms == wanted
+    QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=place)
+    assert pace.is_at_once(wanted) and not pace.is_at_once(wanted + MINUTE_MS) and not at_now.travel.is_past
+
+
+def test_a_replay_can_be_as_fast_as_possible_and_a_walk_cannot(at_now: Traveller) -> None:
+    pace, speed, waits = ReplayPace(0.0, [FILE]), at_now.travel.bar.speed, at_now.travel.bar.waits
+    at_now.step_back()
+    offered = speed.count()
+    assert not waits.isVisible(), "only a replay can wait"
+    at_now.travel.set_pace(pace)
+    assert speed.currentText() == "As fast as possible" and speed.count() == offered + 1 and waits.isVisible()
+    speed.setCurrentIndex(0)
+    speed.activated.emit(0)
+    assert pace.speed == speed.itemData(0) > 0.0
+    at_now.travel.set_pace(None)
+    assert speed.count() == offered and speed.currentData() > 0.0
 
 
 def test_the_slider_seeks_by_mouse_and_keys(at_now: Traveller) -> None:
