@@ -40,7 +40,7 @@ _URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
 _SHARED = frozenset(
     {
         *("as_json", "data_dir", "seed", "device", "progress_lines", "model", "feed", "venue", "symbol", "interval"),
-        *("file", "speed", "warm_up", "candles", "trainer", "new_run", "start_from"),
+        *("file", "inside", "speed", "warm_up", "candles", "trainer", "new_run", "start_from"),
     }
 )
 """Options of which a `Context` is made; a command gets the others."""
