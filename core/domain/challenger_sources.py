@@ -14,6 +14,11 @@ _CLASS_IN_FILE = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_][A-Za-z0-9_]{0,
 
 _PROCESS = re.compile(r"(?:(?P<name>[A-Za-z][A-Za-z0-9_-]{0,39})=)?process:(?P<command>.*)", re.DOTALL)
 
+MODEL_NAMES = ("transformer", "gru", "tcn", "nlinear")
+"""As `models.registry` has them, which needs torch."""
+ENTRY_POINTS = "ghostcandle.models"
+"""The group of entry points by which an installed package offers models."""
+
 
 class ChallengerError(Exception):
     """A new run cannot begin with a challenger. The message is a sentence for the user."""

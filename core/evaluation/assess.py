@@ -1,7 +1,9 @@
-"""Statistics of scores, with the values of `evaluate`. The intervals of skills, gains and direction are valid at every
+"""Statistics of scores. The intervals of skills, gains and direction are valid at every
 moment, since they are watched while the run continues; so they are wider than a single test's."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +18,14 @@ from core.evaluation.findings import (
     HorizonSkill,
     QuantityAccuracy,
     Request,
+    RunAccuracy,
 )
 from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, Origins, QuantityLosses, Rows
 from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE
 from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
 from core.forecast.score import COVERAGE_WINDOW, mean, quotient, rolling_means, share_of
+from core.training.online.evidence import RunEvidence
 
 ERROR_WINDOW = 100
 MOST_POINTS = 400
@@ -37,6 +41,36 @@ def skill_at(those: JudgedScores, horizon: int) -> HorizonSkill:
         range=skill_sequence(spread.shown, spread.reference, horizon),
         model_gain_close=gain_sequence(close.shown, close.without_model, close.reference, horizon),
         model_gain_range=gain_sequence(spread.shown, spread.without_model, spread.reference, horizon),
+    )
+
+
+def with_run_figures(found: RunAccuracy, evidence: RunEvidence) -> RunAccuracy:
+    """With the skills and gains of the run one candle ahead, in place of those of the scores that were read."""
+    (_, close, spread), (_, gain_close, gain_range) = evidence.skills(), evidence.model_gains()
+    first = HorizonSkill(1, close.n, close, spread, gain_close, gain_range)
+    chosen = found.chosen
+    if chosen.request.horizon == 1:
+        shown = (_with_skill(chosen.close, close, gain_close), _with_skill(chosen.range, spread, gain_range))
+        chosen = replace(chosen, close=shown[0], range=shown[1], experts=_with_skills(chosen.experts, *shown))
+    return replace(found, horizons=(first, *found.horizons[1:]), chosen=chosen)
+
+
+def _with_skill(of: QuantityAccuracy, skill: Estimate, gain: Estimate) -> QuantityAccuracy:
+    without = None if skill.value is None or gain.value is None else skill.value - gain.value
+    return replace(of, n=skill.n, skill=skill, model_gain=gain, skill_without_model=without)
+
+
+def _with_skills(
+    experts: tuple[ExpertLoss, ...], close: QuantityAccuracy, spread: QuantityAccuracy
+) -> tuple[ExpertLoss, ...]:
+    """The first two are what is shown and the same without the model."""
+    if not experts:
+        return ()
+    shown, without, *others = experts
+    return (
+        replace(shown, close_skill=close.skill.value, range_skill=spread.skill.value),
+        replace(without, close_skill=close.skill_without_model, range_skill=spread.skill_without_model),
+        *others,
     )
 
 

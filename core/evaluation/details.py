@@ -4,7 +4,6 @@ report, the series behind them. No torch."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +27,8 @@ from core.evaluation.judged_scores import (
 )
 from core.evaluation.next_regime import next_regime
 from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
+from core.evaluation.stored_evidence import StoredEvidence, anytime
 from core.evaluation.touches import assess_touches, read_touches
-from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import NOMINAL_COVERAGE, diebold_mariano, gain, share_of, skill
 from core.storage.record_reader import RecordReader
@@ -76,7 +75,7 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "next_regime": next_regime(reader, run.market.interval.duration_ms, first["target_open_time_ms"]),
         "after_gap": _of_group(after_gap, len(first) + len(after_gap)),
         "online": _online(first, run),
-        "anytime": _anytime(judged(columns[1], 0)),
+        "anytime": anytime(StoredEvidence(reader, run).read().own),
         "drifts": [{name: getattr(drift, name) for name in _DRIFT_COLUMNS} for drift in reader.drifts()],
         "direction": _direction(first, Origins(opened, closes)),
         "coverage": _coverage(first["inside_90"]),
@@ -93,27 +92,6 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
 
 def with_interval(name: str, estimate: Estimate) -> dict[str, Any]:
     return {name: estimate.value, f"{name}_ci95": estimate.ci95}
-
-
-def _anytime(own: JudgedScores) -> dict[str, Any]:
-    """Verdicts on all of the run's own forecasts one candle ahead whose detail is stored, and since when. Until older
-    detail is deleted they are valid at every moment, as in the panel."""
-    by_name = {name: own.of(quantity) for name, quantity in JUDGED_QUANTITIES.items()}
-    return {"n": len(own), **verdicts(by_name, is_complete=not own.without_detail)}
-
-
-def verdicts(by_name: Mapping[str, QuantityLosses], *, is_complete: bool) -> dict[str, Any]:
-    """Skill and the model's gain, with intervals valid at every moment. is_complete: the losses begin with the first
-    one; else it is unknown since when anything is proven."""
-    return {
-        f"{name}_{key}": {
-            "value": (estimate := gain_sequence(of.shown, against, of.reference)).value,
-            "ci95": estimate.ci95,
-            "proven_after": proven_after(of.shown, against, of.reference) if is_complete else None,
-        }
-        for name, of in by_name.items()
-        for key, against in (("skill", of.reference), ("model_gain", of.without_model))
-    }
 
 
 def _pinball(those: JudgedScores, horizon: int) -> dict[str, Any]:

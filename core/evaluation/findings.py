@@ -159,11 +159,13 @@ class TouchAccuracy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunAccuracy:
-    """A run as `evaluate` would judge it now."""
+    """How accurate all of a run's own forecasts have been. Skills and gains of all candles one ahead are the figures of
+    the run, which no deleted detail changes."""
 
     run_id: str
     left_out: int
-    """Candles at the start that are not judged."""
+    """The run's own candles that count in no other figure here: older than the newest `most`, corrected, or the detail
+    of their scores was deleted."""
     most: int
     """The largest number of newest scores that are read."""
     is_whole: bool

@@ -203,7 +203,7 @@ def read_columns(reader: RecordReader, run: Run, horizons: Iterable[int]) -> dic
     return found
 
 
-def judged(columns: ScoreColumns, from_ms: int, *, after_gap: bool = False) -> JudgedScores:
+def judged(columns: ScoreColumns, from_ms: int = -(2**63), *, after_gap: bool = False) -> JudgedScores:
     """The scores of targets from `from_ms` on. after_gap: instead, scores whose target comes after a gap or a session
     break, which count nowhere else."""
     rows: Rows = (columns["target_open_time_ms"] >= from_ms) & (columns["after_gap"] == after_gap)

@@ -1,10 +1,10 @@
 """Ranks a model's experts, with intervals that stay valid however often and whenever one looks. No torch.
 
-All intervals hold at every moment (`core.forecast.confidence.running_bounds`) and all together, by union bounds:
-
-- of all skills that are shown, any one leaves out its true value at any time in at most 5 % of runs;
-- the same of all comparisons of two rows, by close, by range and by both;
-- the same of all coverages, and of all directions.
+The skills of the combination are the figures of the run (`core.training.online.evidence`). Skill, coverage and
+direction of any other row have an interval of the same kind: each alone leaves out its true value at any time in at
+most 5 % of runs. Ranks and distances from the leader hold all together, by union bounds: of all comparisons of two
+rows, by close, by range and by both, any one is wrong at any time in at most 5 % of runs
+(`core.forecast.confidence.running_bounds`).
 
 Not corrected: a choice of the best among several runs or markets, and rows that were added because others disappointed.
 
@@ -25,14 +25,17 @@ import numpy as np
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.findings import estimate_data
-from core.forecast.confidence import RunningBounds, running_bounds
+from core.evaluation.stored_evidence import StoredEvidence
+from core.forecast.confidence import RunningBounds, ratio_sequence, running_bounds
 from core.forecast.experts import EXPERTS, FORECASTS, MODEL, REFERENCE
 from core.forecast.sample_sizes import BLOCK
-from core.forecast.score import LEAST_LOSS
+from core.forecast.score import LEAST_LOSS, quotient
 from core.storage.evidence_blocks import COMBINATION, ExpertSums, read_expert_sums
 from core.storage.record_reader import RecordReader
 from core.storage.records import ChallengerFigures
 from core.storage.runs import Run, RunStore, challenger_figures
+from core.training.online.evidence import REFERENCE as OF_REFERENCE
+from core.training.online.evidence import LossSums, pooled
 from core.training.online.trainer_spec import own_mode_of
 
 if TYPE_CHECKING:
@@ -74,15 +77,23 @@ def is_ranked(name: str, ranking: Ranking) -> bool:
 
 
 class Series:
-    """A ratio's numerator and denominator over B blocks in time order, and how many candles they hold: [B] each."""
+    """A ratio's numerator and denominator over B blocks in time order: [B] each. Blocks with nothing to forecast are
+    left out, but not from n, the number of candles."""
 
     def __init__(self, parts: FloatArray, wholes: FloatArray, counts: FloatArray) -> None:
         """parts, wholes, counts: [M, B], NaN if a market has no block: the others' mean is used."""
-        known = np.isfinite(parts) & (wholes > 0.0)
+        stored = np.isfinite(parts)
+        known = stored & (wholes > 0.0)
         of = known.sum(axis=0)
         some = of > 0
         self.parts, self.wholes = (np.where(known, each, 0.0).sum(axis=0)[some] / of[some] for each in (parts, wholes))
-        self.n = int(np.where(known, counts, 0.0).sum())
+        self.n = int(np.where(stored, counts, 0.0).sum())
+
+    @property
+    def estimate(self) -> Estimate:
+        """The ratio with its interval for this series alone."""
+        value = quotient(float(self.parts.sum()), float(self.wholes.sum()), self.n)
+        return ratio_sequence(self.parts, self.wholes, value, self.n)
 
 
 class ExpertTable:
@@ -135,6 +146,7 @@ class ExpertRecord:
     def __init__(self, db: Database, runs: Sequence[Run]) -> None:
         self._db, self._runs = db, tuple(runs)
         self._readers = [RecordReader(db, run.run_id) for run in runs]
+        self._evidence = [StoredEvidence(reader, run) for reader, run in zip(self._readers, runs, strict=True)]
         self._head = RecordReader(db, runs[0].head_id)
         self._markets = len(RunStore(db).members(runs[0].head_id))
         self._found: list[dict[str, ExpertSums]] = [{} for _ in runs]
@@ -157,6 +169,12 @@ class ExpertRecord:
     def table(self) -> ExpertTable:
         intervals = [run.market.interval.duration_ms for run in self._runs]
         return ExpertTable(list(zip(intervals, self._found, strict=True)))
+
+    @property
+    def own(self) -> LossSums:
+        """The losses behind the figures of the runs, of all of them as one."""
+        intervals = [run.market.interval.duration_ms for run in self._runs]
+        return pooled([(interval, of.read().own) for interval, of in zip(intervals, self._evidence, strict=True)])
 
     def since_ms(self, name: str) -> int | None:
         """The first target in the expert's blocks, of any market; None without any."""
@@ -183,8 +201,9 @@ class ExpertRecord:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One expert, or the combination of all. Estimates are one candle ahead; None for quantities that it does not
-    forecast, and before the first block of candles."""
+    """One expert, or the combination of all, whose skills are the figures of the run. Estimates are one candle ahead,
+    with an interval for each alone; None for quantities that it does not forecast, and before the first block of
+    candles."""
 
     name: str
     rank: int | None = None
@@ -204,7 +223,8 @@ class LeaderboardRow:
     """The share of due forecasts that a challenger returned, over all markets of its model; otherwise the forecast
     without any model is scored. None for other experts, and if not counted."""
     behind_leader: Estimate | None = None
-    """How much more it loses than the leader, as a share of the reference's loss; None for the leader."""
+    """How much more it loses than the leader, as a share of the reference's loss, with an interval that holds for all
+    rows together; None for the leader."""
 
     @property
     def is_indistinguishable(self) -> bool | None:
@@ -229,26 +249,17 @@ class Leaderboard:
 
 
 class Standings:
-    """Comparisons of a table's rows, each with its part of the 5 %, after each block of candles."""
+    """Comparisons of any two of a table's rows, each with its part of the 5 %, after each block of candles."""
 
     def __init__(self, table: ExpertTable) -> None:
         self._table = table
         self.names = tuple(name for name in table.names if is_ranked(name, Ranking.BOTH))
         rows = len(self.names)
-        skills = sum(is_ranked(name, of) for name in self.names if name != REFERENCE_NAME for of in _SKILLS)
-        self._alpha_of_skill = _ALPHA / max(skills, 1)
-        self._alpha_of_order = _ALPHA / max(len(Ranking) * rows * (rows - 1) // 2, 1)
-        self._alpha_of_share = _ALPHA / max(rows, 1)
-
-    def skill(self, name: str, ranking: Ranking) -> Bounded:
-        return Bounded(self._table.gain(name, REFERENCE_NAME, ranking), self._alpha_of_skill)
+        self._alpha = _ALPHA / max(len(Ranking) * rows * (rows - 1) // 2, 1)
 
     def order(self, one: str, other: str, ranking: Ranking) -> Bounded:
         """How much less `one` loses than `other`, as a share of the reference's loss."""
-        return Bounded(self._table.gain(one, other, ranking), self._alpha_of_order)
-
-    def share(self, name: str, hit: Hit) -> Bounded:
-        return Bounded(self._table.share(name, hit), self._alpha_of_share)
+        return Bounded(self._table.gain(one, other, ranking), self._alpha)
 
     def ranks(self, ranking: Ranking) -> dict[str, int]:
         """One more than the number of rows that are proven better, for each row that forecasts the ranked quantity."""
@@ -269,12 +280,9 @@ class Bounded:
         self.estimate: Estimate = self.bounds.last(series.n)
 
 
-_SKILLS = (Ranking.CLOSE, Ranking.RANGE)
-
-
 def leaderboard(record: ExpertRecord, ranking: Ranking = Ranking.BOTH) -> Leaderboard:
     """Rank all experts by the blocks read so far. Raises StorageError."""
-    return leaderboard_of(record.table, ranking, record.since_ms, record.figures())
+    return leaderboard_of(record.table, record.own, ranking, record.since_ms, record.figures())
 
 
 def stored_leaderboard(db: Database, runs: Sequence[Run], ranking: Ranking = Ranking.BOTH) -> Leaderboard:
@@ -287,14 +295,20 @@ def stored_leaderboard(db: Database, runs: Sequence[Run], ranking: Ranking = Ran
 
 def leaderboard_of(
     table: ExpertTable,
+    own: LossSums,
     ranking: Ranking,
     since_ms: Callable[[str], int | None],
     figures: Mapping[str, ChallengerFigures],
 ) -> Leaderboard:
-    """since_ms, figures: as in `ExpertRecord`."""
+    """own, since_ms, figures: as in `ExpertRecord`."""
     standings = Standings(table)
     ranks = standings.ranks(ranking)
-    skills = {name: standings.skill(name, ranking).estimate for name in ranks}
+    combined = dict(zip(Ranking, own.gains(OF_REFERENCE), strict=True))
+
+    def skill(name: str, of: Ranking) -> Estimate:
+        return combined[of] if name == COMBINATION else table.gain(name, REFERENCE_NAME, of).estimate
+
+    skills = {name: skill(name, ranking) for name in ranks}
     order = sorted(ranks, key=lambda name: (ranks[name], -(skills[name].value or 0.0)))
 
     def row(name: str) -> LeaderboardRow:
@@ -302,12 +316,12 @@ def leaderboard_of(
         return LeaderboardRow(
             name=name,
             rank=ranks.get(name),
-            n=standings.skill(name, Ranking.BOTH).estimate.n,
+            n=skill(name, Ranking.BOTH).n,
             since_ms=since_ms(name),
-            close=_skill(standings, name, Ranking.CLOSE),
-            range=_skill(standings, name, Ranking.RANGE),
-            coverage_90=_share(standings, name, Hit.COVERAGE_90),
-            direction=_share(standings, name, Hit.DIRECTION),
+            close=_shown(name, Ranking.CLOSE, skill(name, Ranking.CLOSE)),
+            range=_shown(name, Ranking.RANGE, skill(name, Ranking.RANGE)),
+            coverage_90=_share(table, name, Hit.COVERAGE_90),
+            direction=_share(table, name, Hit.DIRECTION),
             cost_ms=figures.get(name, _UNKNOWN).cost_ms,
             answered=figures.get(name, _UNKNOWN).answered,
             behind_leader=standings.order(order[0], name, ranking).estimate if is_behind else None,
@@ -317,18 +331,17 @@ def leaderboard_of(
     return Leaderboard(ranking, tuple(row(name) for name in (*order, *unranked)))
 
 
-def _skill(standings: Standings, name: str, ranking: Ranking) -> Estimate | None:
+def _shown(name: str, ranking: Ranking, skill: Estimate) -> Estimate | None:
     if not is_ranked(name, ranking):
         return None
-    found = standings.skill(name, ranking).estimate
-    return Estimate(found.value, None, None, found.n) if name == REFERENCE_NAME else found
+    return Estimate(skill.value, None, None, skill.n) if name == REFERENCE_NAME else skill
 
 
-def _share(standings: Standings, name: str, hit: Hit) -> Estimate | None:
+def _share(table: ExpertTable, name: str, hit: Hit) -> Estimate | None:
     """None also if it is known of no candle: the record is older, or the expert never had a direction."""
     if not is_ranked(name, Ranking.CLOSE):
         return None
-    found = standings.share(name, hit).estimate
+    found = table.share(name, hit).estimate
     return found if found.n else None
 
 

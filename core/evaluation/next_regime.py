@@ -15,7 +15,7 @@ from core.storage.records import ConditionRows
 _FOREVER = 2**63 - 1
 
 
-def brier_scores(rows: ConditionRows, interval_ms: int) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+def _brier_scores(rows: ConditionRows, interval_ms: int) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
     """The targets of the model's forecasts [n], and the squared differences of the forecasts, and of the regime before,
     to the regime that the mixture found there: [n] each."""
     made = (np.diff(rows.open_time_ms) == interval_ms) & np.isfinite(rows.next_regimes[:-1, 0])
@@ -26,7 +26,7 @@ def brier_scores(rows: ConditionRows, interval_ms: int) -> tuple[NDArray[np.int6
 
 def next_regime(reader: RecordReader, interval_ms: int, judged_ms: NDArray[np.int64]) -> dict[str, Any]:
     """Over these targets. Raises StorageError."""
-    targets, model, stays = brier_scores(reader.conditions(_FOREVER, _FOREVER), interval_ms)
+    targets, model, stays = _brier_scores(reader.conditions(_FOREVER, _FOREVER), interval_ms)
     is_judged = np.isin(targets, judged_ms)
     estimate = skill(model[is_judged], stays[is_judged])
     means = (float(each[is_judged].mean()) if estimate.n else None for each in (model, stays))

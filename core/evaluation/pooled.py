@@ -10,7 +10,7 @@ import numpy as np
 from sqlite_utils import Database
 
 from core.domain.quantities import Quantity
-from core.evaluation.details import compared, verdicts, with_interval
+from core.evaluation.details import compared, with_interval
 from core.evaluation.judged_scores import (
     JUDGED_QUANTITIES,
     JudgedScores,
@@ -20,11 +20,13 @@ from core.evaluation.judged_scores import (
     judged_from_nth,
     read_columns,
 )
+from core.evaluation.stored_evidence import StoredEvidence, anytime
 from core.evaluation.summary import summarise
 from core.forecast.experts import LOSS_ROWS
 from core.forecast.score import LEAST_LOSS, NOMINAL_COVERAGE, mean
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore
+from core.training.online.evidence import LossSums, pooled
 
 
 def summarise_together(db: Database, runs: Mapping[str, Run], horizons: int) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def summarise_together(db: Database, runs: Mapping[str, Run], horizons: int) -> 
     heads = [of for of in found.values() if of["run_id"] == head_id]  # none if its market has left the model
     head = dict(heads[0] if heads else summarise(db, RunStore(db).get(head_id)))
     digests = "".join(each["forecasts_sha256"] for each in found.values())
-    pooled = {
+    of_all = {
         **evaluate_pooled(db, list(runs.values()), horizons),
         "candles": sum(each["candles"] for each in found.values()),
         "scored": sum(each["scored"] for each in found.values()),
@@ -44,15 +46,14 @@ def summarise_together(db: Database, runs: Mapping[str, Run], horizons: int) -> 
     }
     for each in found.values():  # the steps of the model are recorded with one of the markets
         del each["steps"], each["loss"]
-    return {**found, "pooled": pooled}
+    return {**found, "pooled": of_all}
 
 
 def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[str, Any]:
     """Plain data, fit for JSON: the scores of all runs together, after each one's warm-up. Raises StorageError.
 
     Markets move together, so the scores of one target are averaged first and the intervals are of the averages.
-    Intervals under "anytime" count all of the runs' own forecasts whose detail is stored, and are valid at every moment
-    until older detail is deleted.
+    The figures under "anytime" are over all of the runs' own forecasts, and valid at every moment.
     """
     readers = [RecordReader(db, run.run_id) for run in runs]
     since_ms = [judged_from_nth(reader.nth_origin)[0] for reader in readers]
@@ -64,8 +65,7 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
     def scores(columns: Sequence[ScoreColumns]) -> list[JudgedScores]:
         return [judged(each, from_ms) for each, from_ms in zip(columns, since_ms, strict=True)]
 
-    one_ahead = columns_at(1)
-    first = scores(one_ahead)
+    first = scores(columns_at(1))
     further = {str(horizon): _of_horizon(scores(columns_at(horizon)), horizon) for horizon in range(2, horizons + 1)}
     by_horizon = {"1": _of_horizon(first, 1), **further}
     return {
@@ -75,15 +75,14 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
         "pinball": by_horizon["1"],
         "horizons": by_horizon,
         "coverage": _coverage(first),
-        "anytime": _anytime([judged(each, 0) for each in one_ahead]),
+        "anytime": anytime(pooled_losses(readers, runs)),
     }
 
 
-def _anytime(markets: Sequence[JudgedScores]) -> dict[str, Any]:
-    """The intervals under "anytime", as in `evaluate_run`; n: targets."""
-    pools = {name: _pool(markets, quantity) for name, quantity in JUDGED_QUANTITIES.items()}
-    is_complete = not any(each.without_detail for each in markets)
-    return {"n": max(map(len, pools.values())), **verdicts(pools, is_complete=is_complete)}
+def pooled_losses(readers: Sequence[RecordReader], runs: Sequence[Run]) -> LossSums:
+    """The losses of all of the runs' own forecasts as one. Raises StorageError."""
+    pairs = zip(readers, runs, strict=True)
+    return pooled([(run.market.interval.duration_ms, StoredEvidence(reader, run).read().own) for reader, run in pairs])
 
 
 def _of_horizon(markets: Sequence[JudgedScores], horizon: int) -> dict[str, Any]:

@@ -1,13 +1,18 @@
-"""The accuracy of a run in progress, updated from its scores. Used from one thread only."""
+"""The accuracy of a run in progress, updated from its scores. Used from one thread only.
+
+The figures of all candles one ahead are the run's own (`core.training.online.evidence`). Further ahead, and of a group,
+they are computed from the scores, over the same candles and with the same kind of interval.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from core.evaluation.assess import assess, skill_at
+from core.evaluation.assess import assess, skill_at, with_run_figures
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
-from core.evaluation.judged_scores import JudgedScores, Origins, ScoreColumns, judged, judged_from_nth
+from core.evaluation.judged_scores import JudgedScores, Origins, ScoreColumns, judged
+from core.evaluation.stored_evidence import StoredEvidence
 from core.evaluation.touches import RunningTouches
 from core.forecast.experts import ExpertList
 from core.storage.record_reader import RecordReader
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 MOST_SCORES = 20_000
-"""Per horizon; older scores are left to `evaluate`."""
+"""Per horizon: the detail of all would not fit in memory."""
 _AT_ONCE = 500
 _ORIGINS_BEFORE = 256
 """More than a forecast's range: directions need the closes before it."""
@@ -36,8 +41,8 @@ class RunningAccuracy:
         self._experts = ExpertList(run.challengers)
         self._reader, self._own_mode = RecordReader(db, run_id), own_mode_of(run.market)
         self.touches = RunningTouches(db, run, self._reader)
+        self._evidence = StoredEvidence(self._reader, run)
         self._origins = Origins()
-        self._from_ms, self._left_out = 0, 0
         self._has_read: set[int] = set()
         self._columns = {horizon: ScoreColumns(most, self._experts) for horizon in range(1, horizons + 1)}
 
@@ -71,22 +76,23 @@ class RunningAccuracy:
 
     def find(self, request: Request) -> RunAccuracy:
         """The statistics of the scores read so far. An unknown horizon or group has no candles."""
+        evidence = self._evidence.read()
         chosen = self._columns.get(request.horizon, ScoreColumns(1, self._experts))
         groups = (group for group in (*REGIME_COLUMNS, AFTER_GAP) if len(self._judged(chosen, group)))
         table = [skill_at(self._judged(columns, request.group), horizon) for horizon, columns in self._columns.items()]
-        return RunAccuracy(
+        found = RunAccuracy(
             run_id=self._run_id,
-            left_out=self._left_out,
+            left_out=max(evidence.skills()[1].n - len(judged(self._columns[1])), 0) if 1 in self._has_read else 0,
             most=self._most,
             is_whole=self.has_read_all,
             groups=(OVERALL, *groups),
             horizons=tuple(table),
             chosen=assess(self._judged(chosen, request.group), self._origins, request),
         )
+        return with_run_figures(found, evidence) if request.group == OVERALL else found
 
     def _read_origins(self) -> Iterable[None]:
         """Read the origins of the newest scores, and a few before them."""
-        self._from_ms, self._left_out = judged_from_nth(self._reader.nth_origin)
         if not self._origins.open_time_ms.size:
             self._origins.read_until_ms = self._reader.before_newest(self._most + _ORIGINS_BEFORE)
         while True:
@@ -97,8 +103,8 @@ class RunningAccuracy:
             yield
 
     def _judged(self, columns: ScoreColumns, group: str) -> JudgedScores:
-        """A horizon's scores that `evaluate` would judge in this group, among the newest."""
-        those = judged(columns, self._from_ms, after_gap=group == AFTER_GAP)
+        """A horizon's scores that count in this group, among the newest."""
+        those = judged(columns, after_gap=group == AFTER_GAP)
         if group in (OVERALL, AFTER_GAP):
             return those
         return those.where(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -148,7 +149,8 @@ def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:
             "range": estimate_data(summary.skill_range),
             "proven": summary.has_proven_edge,
             "verdict": summary.verdict,
-            "model_gain": None if summary.model_gain is None else estimate_data(summary.model_gain[0]),
+            "model_gain": estimate_data(ledger.evidence.model_gains()[0]),
             "online_gain": estimate_data(ledger.evidence.online_gain(0, 0).gain),
+            "twin_age": json.loads(run.settings_json).get("online", {}).get("twin_age", 0),
         },
     }

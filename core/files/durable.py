@@ -62,6 +62,14 @@ def _of_the_user(path: Path) -> tuple[Path, BinaryIO]:
     return temporary, file
 
 
+def prove_writable(folder: Path) -> None:
+    """Raises OSError unless a file can be written in the folder. None is left there."""
+    with tempfile.TemporaryFile(dir=folder) as file:  # without a name, where the disk can: a kill leaves nothing
+        file.write(b"written")
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def sha256_of(path: Path) -> str:
     """The SHA-256 of the file in lower-case hex. Raises OSError."""
     with path.open("rb") as file:

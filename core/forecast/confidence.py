@@ -132,11 +132,9 @@ def mean_sequence(values: FloatArray, horizon: int = 1) -> Estimate:
     return candle_ratio_sequence(values, np.ones_like(values), horizon)
 
 
-def proven_after(loss: FloatArray, against: FloatArray, reference: FloatArray) -> int | None:
-    """After how many candles, evaluated at each full block, the gain of `loss` over `against` was first proven; None:
-    never. [n] each, in time order, one candle ahead."""
-    full = loss.shape[0] // BLOCK * BLOCK
-    parts, wholes = (each[:full].reshape(-1, BLOCK).sum(axis=1) for each in (against - loss, reference))
+def proven_after(parts: FloatArray, wholes: FloatArray) -> int | None:
+    """After how many candles, evaluated at each full block, the ratio was first proven to be above 0; None: never.
+    parts, wholes: as in `ratio_sequence`."""
     for blocks in range(FEWEST_BLOCKS, len(parts) + 1):
         n = blocks * BLOCK
         value = quotient(float(parts[:blocks].sum()), float(wholes[:blocks].sum()), n)

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import Interval
-from core.domain.quantities import LEVELS, SMALLEST_RANGE, FloatArray, Quantity, within_bounds
+from core.domain.quantities import BAND_50, LEVELS, MEDIAN, SMALLEST_RANGE, FloatArray, Quantity, within_bounds
 from core.forecast.ghosts import upper_wick
 
 FEWEST_TEMPLATES = 100
@@ -88,6 +88,16 @@ def most_central(paths: Paths) -> int:
     integrated depth of Fraiman and Muniz (Trimmed means for functional data, TEST 2001)."""
     ranks = paths.close.argsort(axis=0).argsort(axis=0)
     return int(np.abs(ranks - (len(ranks) - 1) / 2.0).mean(axis=1).argmin())
+
+
+def has_trend(natural: FloatArray, path: FloatArray) -> bool:
+    """Whether a forecast [H, Q, L] has a trend that this path [H] of closes shows: the median of the last close is
+    farther from the newest close than half of what the next candle usually moves, and the path ends on that side. The
+    usual move is half the width of the next candle's 50 % band. "No change" never has a trend."""
+    closes = natural[:, Quantity.CLOSE]
+    lower, upper = closes[0, list(BAND_50)]
+    trend = closes[-1, MEDIAN]
+    return bool(abs(trend) > (upper - lower) / 4.0 and path[-1] * trend > 0.0)
 
 
 class PastOutcomes:

@@ -133,11 +133,11 @@ def diebold_mariano(loss: FloatArray, reference: FloatArray) -> float | None:
     """The two-sided p-value of equal accuracy (Diebold and Mariano, 1995).
 
     Both [n], in time order. The variance of the mean difference allows for autocorrelation up to the cube root of n
-    candles (Newey and West, 1987). None with too few losses, or where they never differ.
+    candles (Newey and West, 1987). None with too few losses, where they never differ, or with nothing to forecast.
     """
     difference = reference - loss
     n = difference.shape[0]
-    if n < FEWEST_FOR_AN_ESTIMATE:
+    if n < FEWEST_FOR_AN_ESTIMATE or quotient(1.0, float(reference.sum()), n) is None:
         return None
     centred = difference - difference.mean()
     lags = int(n ** (1.0 / 3.0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -35,13 +34,15 @@ from core.market.feeds.base import (
 from core.market.feeds.closed_candles import REMEMBERED
 from core.market.shown_names import shown_market
 from core.storage.candles import CandleStore
-from core.storage.database import is_writable_now
+from core.storage.database import look_whether_writable, without_waiting
 from core.storage.errors import PassingError, StorageError
 from core.storage.holes import HoleStore
 
 _BATCH_CANDLES = 256
 _BATCH_S = 0.05
 _RETRY_S = 5.0
+_LOOKS, _LOOK_S = 500, 0.02
+"""A lock that lasts ten seconds is no transaction of the trainer's, and is reported."""
 _Result = TypeVar("_Result")
 _log = logging.getLogger("ghostcandle.feed")
 
@@ -92,10 +93,11 @@ class MarketPipeline:
         self._batch: list[ClosedCandle] = []
         self._timer: asyncio.TimerHandle | None = None
         self._storage_error: StorageError | None = None
-        self._waits_for: PassingError | None = None
+        self._is_waiting = False
+        """Whether it has reported that candles wait."""
         self._status: FeedStatus | None = None
         """The feed's newest one."""
-        self._closing: asyncio.Task[None] | None = None
+        self._late_flush: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Run until the feed ends, fails or this is cancelled. Errors become a FAILED status and are not raised."""
@@ -108,8 +110,9 @@ class MarketPipeline:
             if self._timer is not None:
                 self._timer.cancel()
             await self._close()
-            if self._closing is not None:
-                await self._closing
+            if self._late_flush is not None:
+                self._late_flush.cancel()
+                await asyncio.gather(self._late_flush, return_exceptions=True)
         self.listener.on_ended()
 
     async def _consume(self) -> None:
@@ -141,33 +144,36 @@ class MarketPipeline:
                 )
 
     async def _done(self, work: Callable[[], _Result]) -> _Result:
-        """The result of work with the database, tried again until no passing fault stops it. Raises StorageError."""
+        """The result of work with the database, tried again until no passing fault stops it. The loop, which is the
+        window's, waits for no lock and for no disk. Raises StorageError."""
+        looks = 0
         while True:
-            with suppress(PassingError):
-                return self._attempt(work)
-            await asyncio.sleep(_RETRY_S)
+            try:
+                result = work()
+            except PassingError as error:
+                looks += 1
+                if error.fault is PassingFault.HELD and looks < _LOOKS:
+                    await asyncio.sleep(_LOOK_S)
+                else:
+                    self._report_waiting(error)
+                    await _passed(error)
+            else:
+                self._report_done()
+                return result
 
-    def _attempt(self, work: Callable[[], _Result]) -> _Result:
-        """The result of work with the database. Raises StorageError; a passing one again, without waiting for a lock,
-        while its fault lasts."""
-        fault = self._waits_for
-        if fault is not None and not is_writable_now(fault.path, needs_room=fault.fault is PassingFault.FULL_DISK):
-            raise fault
-        try:
-            result = work()
-        except PassingError as error:
-            if self._waits_for is None:
-                _log.warning("the candles of %s wait to be stored: %s", shown_market(self._feed.market), error)
-                text = f"Candles wait to be stored. {error}"
-                now_ms = self._clock.now_ms()
-                self.listener.on_status(FeedStatus(FeedState.RECONNECTING, text, now_ms, passing=error.fault))
-            self._waits_for = error
-            raise
-        if self._waits_for is not None:
-            self._waits_for = None
+    def _report_waiting(self, error: PassingError) -> None:
+        if self._is_waiting:
+            return
+        self._is_waiting = True
+        _log.warning("the candles of %s wait to be stored: %s", shown_market(self._feed.market), error)
+        text, now_ms = f"Candles wait to be stored. {error}", self._clock.now_ms()
+        self.listener.on_status(FeedStatus(FeedState.RECONNECTING, text, now_ms, passing=error.fault))
+
+    def _report_done(self) -> None:
+        if self._is_waiting and not self._batch:
+            self._is_waiting = False
             if self._status is not None:
                 self.listener.on_status(replace(self._status, at_ms=self._clock.now_ms()))
-        return result
 
     def _stored_candles(self) -> StoredCandles:
         """The newest stored candles and holes, which the source may have corrected by now."""
@@ -205,7 +211,8 @@ class MarketPipeline:
             case MissingCandles():
                 stop_ms = event.first_ms + event.count * self._feed.market.interval.duration_ms
                 span = TimeSpan(event.first_ms, stop_ms)
-                self._holes.add_of_exchange(self._feed.market, [span], self._clock.now_ms())
+                with without_waiting(self._store.db):
+                    self._holes.add_of_exchange(self._feed.market, [span], self._clock.now_ms())
                 self.listener.on_report(event)
             case RejectedMessage() | FeedVitals():
                 self.listener.on_report(event)
@@ -232,7 +239,7 @@ class MarketPipeline:
         rejection = validator.check_correction(candle)
         if rejection is not None:
             self._reject(candle, rejection)
-        elif self._store.save(self._feed.market, [candle]):
+        elif self._save([candle]):
             self.listener.on_corrected(candle)
 
     def _check(self, candle: Candle) -> Rejection | None:
@@ -268,28 +275,48 @@ class MarketPipeline:
         self.listener.on_report(RejectedMessage(self._clock.now_ms(), rejection.reason.value, str(candle)))
 
     def _flush_in_time(self) -> None:
-        """Called by the loop, which would drop an exception: it ends the feed instead, and `run` reports the error."""
+        self._late_flush = asyncio.ensure_future(self._flush_late())
+
+    async def _flush_late(self) -> None:
+        """Nobody would see an error: it ends the feed instead, and `run` reports it."""
         try:
-            self._attempt(self._flush)
-        except PassingError:
-            self._timer = asyncio.get_running_loop().call_later(_RETRY_S, self._flush_in_time)
+            await self._done(self._flush)
         except StorageError as error:
             self._storage_error = error
-            self._closing = asyncio.ensure_future(self._close())
+            await self._close()
 
     def _flush(self) -> None:
         if self._storage_error is not None:
             raise self._storage_error
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         if not self._batch:
             return
         candles = [closed.candle for closed in self._batch]
-        self._store.save(self._feed.market, candles)
+        self._save(candles)
         live = tuple(closed.candle.open_time_ms for closed in self._batch if closed.is_live)
         self._batch = []
+        if self._timer is not None:  # only now: a second one would store the same
+            self._timer.cancel()
+            self._timer = None
         self.listener.on_closed(candles, live)
+
+    def _save(self, candles: Sequence[Candle]) -> int:
+        with without_waiting(self._store.db):
+            return self._store.save(self._feed.market, candles)
 
     def _fail(self, sentence: str, next_venue: str | None = None) -> None:
         self.listener.on_status(FeedStatus(FeedState.FAILED, sentence, self._clock.now_ms(), next_venue))
+
+
+async def _passed(error: PassingError) -> None:
+    """Return once the fault may have passed."""
+    loop, answers = asyncio.get_running_loop(), asyncio.Queue[bool]()
+
+    def put(is_writable: bool) -> None:
+        loop.call_soon_threadsafe(answers.put_nowait, is_writable)
+
+    await asyncio.sleep(_RETRY_S)
+    while error.fault is not PassingFault.HELD:  # the next try looks whether that one has passed
+        look_whether_writable(error.path, needs_room=error.fault is PassingFault.FULL_DISK, answer=put)
+        if await answers.get():
+            return
+        await asyncio.sleep(_RETRY_S)

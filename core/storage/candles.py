@@ -113,15 +113,15 @@ class CandleStore:
     """Candles by market, in ascending time. All methods raise StorageError."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self.db = db
 
     def last_simulated(self) -> Market | None:
         """The simulated market trained on last, else one with candles; None if there is none."""
-        rows = select(self._db, _LAST_SIMULATED, (SIMULATED_VENUE,))
+        rows = select(self.db, _LAST_SIMULATED, (SIMULATED_VENUE,))
         return market_of(*rows[0]) if rows else None
 
     def markets(self) -> tuple[Market, ...]:
-        return tuple(market_of(*row) for row in select(self._db, _WITH_CANDLES))
+        return tuple(market_of(*row) for row in select(self.db, _WITH_CANDLES))
 
     def save(self, market: Market, candles: Iterable[Candle]) -> int:
         """Store in one transaction; existing candles are replaced if they differ.
@@ -138,11 +138,11 @@ class CandleStore:
                 insides.append((candle.open_time_ms, packed_inside(candle.inside)))
         if not rows:
             return 0
-        with write(self._db):
-            market_id = add_market(self._db, market)
+        with write(self.db):
+            market_id = add_market(self.db, market)
             known = ({"market": market_id, "time": time_ms, "numbers": numbers} for time_ms, numbers in insides)
-            self._db.conn.executemany(_INSERT_INSIDE, known)
-            return self._db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
+            self.db.conn.executemany(_INSERT_INSIDE, known)
+            return self.db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
 
     def save_columns(
         self,
@@ -161,45 +161,45 @@ class CandleStore:
             if is_at_fault.any():
                 raise ValueError(f"{int(is_at_fault.sum())} of {len(columns)} candles are invalid: {reason.value}")
         changed = 0
-        with write(self._db):
-            market_id = add_market(self._db, market)
-            raise_history_version(self._db, market_id)
+        with write(self.db):
+            market_id = add_market(self.db, market)
+            raise_history_version(self.db, market_id)
             for first in range(0, len(columns), _ROWS_AT_ONCE):
                 rows = slice(first, first + _ROWS_AT_ONCE)
                 numbers = (column[rows].tolist() for column in (columns.open_time_ms, *columns.values))
                 values = zip(repeat(market_id), *numbers, strict=False)
-                changed += self._db.conn.executemany(_UPSERT if replaces else _INSERT_MISSING, values).rowcount
+                changed += self.db.conn.executemany(_UPSERT if replaces else _INSERT_MISSING, values).rowcount
                 on_progress(min(rows.stop, len(columns)))
         return changed
 
     def set_aside(self, market: Market, open_time_ms: int, reason: str) -> None:
         """Replace a stored candle by a hole permanently: the same numbers are not stored again."""
-        place = (find_market(self._db, market), open_time_ms)
-        with write(self._db):
-            self._db.execute(_SET_ASIDE, (reason, *place))
-            self._db.execute(_REMOVE, place)
+        place = (find_market(self.db, market), open_time_ms)
+        with write(self.db):
+            self.db.execute(_SET_ASIDE, (reason, *place))
+            self.db.execute(_REMOVE, place)
 
     def pop_unannounced(self, market: Market) -> list[SetAside]:
         """Candles set aside since the last call, ascending."""
-        market_id = find_market(self._db, market)
-        found = [SetAside(*row) for row in select(self._db, _UNANNOUNCED, (market_id,))]
+        market_id = find_market(self.db, market)
+        found = [SetAside(*row) for row in select(self.db, _UNANNOUNCED, (market_id,))]
         if found:
-            with write(self._db):
-                self._db.execute(_ANNOUNCED, (market_id,))
+            with write(self.db):
+                self.db.execute(_ANNOUNCED, (market_id,))
         return found
 
     def load(self, market: Market, *, after_ms: int | None = None, limit: int | None = None) -> list[Candle]:
         """Candles that opened after `after_ms` (all without it), ascending; the first `limit` of them."""
-        market_id = find_market(self._db, market)
+        market_id = find_market(self.db, market)
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
         sql = f"{_WITH_INSIDE} {condition} ORDER BY open_time_ms LIMIT ?"
-        rows = select(self._db, sql, (market_id, *values, -1 if limit is None else limit))
+        rows = select(self.db, sql, (market_id, *values, -1 if limit is None else limit))
         return [_candle(*row) for row in rows]
 
     def newest(self, market: Market, count: int) -> list[Candle]:
-        market_id = find_market(self._db, market)
+        market_id = find_market(self.db, market)
         sql = f"{_WITH_INSIDE} ORDER BY open_time_ms DESC LIMIT ?"
-        rows = select(self._db, sql, (market_id, max(0, count)))
+        rows = select(self.db, sql, (market_id, max(0, count)))
         return [_candle(*row) for row in reversed(rows)]
 
     def columns_before(self, market: Market, before_ms: int | None, limit: int) -> StoredColumns:
@@ -238,14 +238,14 @@ class CandleStore:
 
     def count(self, market: Market, *, after_ms: int | None = None) -> int:
         """The number of stored candles, or of those that opened after `after_ms`."""
-        market_id = find_market(self._db, market)
+        market_id = find_market(self.db, market)
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
         sql = f"SELECT COUNT(*) FROM candles WHERE market_id = ? {condition}"
-        return int(select(self._db, sql, (market_id, *values))[0][0])
+        return int(select(self.db, sql, (market_id, *values))[0][0])
 
     def _rows(self, sql: str, market: Market, *values: int) -> NDArray[np.void]:
-        parameters = (find_market(self._db, market), *values)
-        with translated(self._db), closing(self._db.conn.execute(sql, parameters)) as cursor:
+        parameters = (find_market(self.db, market), *values)
+        with translated(self.db), closing(self.db.conn.execute(sql, parameters)) as cursor:
             return np.fromiter(cursor, dtype=_ROW)
 
 

@@ -9,15 +9,19 @@ import logging
 import os
 import shutil
 import sqlite3
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
+from core.domain.passing_faults import PassingFault
 from core.files.private import make_private
-from core.storage.errors import CorruptDatabaseError, StorageError, explain
+from core.storage.errors import CorruptDatabaseError, PassingError, StorageError, damaged, explain
 from core.storage.lean_sqlite_utils import import_sqlite_utils
 from core.storage.schema import Origin, create_tables, origin_of, upgrade
 from core.storage.soundness import UNREADABLE, names_of, pages_of
@@ -33,6 +37,18 @@ _ENOUGH_BYTES = 50_000_000
 _SHARE_OF_SMALL = 8
 """On a small disk, an eighth of its size is required instead."""
 _log = logging.getLogger("ghostcandle")
+_removed: WeakSet[Database] = WeakSet()
+"""Those whose file was not in its place at the last write."""
+_lost: list[sqlite3.Connection] = []
+"""Never closed, where that would delete a log."""
+_SYMBOLS_IN_INDEX = "SELECT id, symbol FROM markets ORDER BY venue, symbol, interval_ms"
+_RESTORE_SYMBOL = """
+UPDATE OR IGNORE markets SET symbol = ? WHERE id = ? AND symbol <> ? AND EXISTS (
+    SELECT 1 FROM runs WHERE market_id = markets.id AND instr(settings_json, json_quote(?)) > 0
+    AND instr(settings_json, json_quote(symbol)) = 0
+)
+"""
+"""Of the table's symbol and that of its index, one is damaged: not the one in the settings of a run."""
 _STEPS_BETWEEN_LOOKS = 20_000
 """Instructions of SQLite's virtual machine: about a millisecond."""
 
@@ -49,6 +65,7 @@ def open_database(
     path: Path,
     *,
     readonly: bool = False,
+    creates: bool = True,
     quick_check: bool = False,
     is_thorough: bool = False,
     busy_timeout_ms: int = BUSY_TIMEOUT_MS,
@@ -56,22 +73,20 @@ def open_database(
 ) -> Database:
     """Open the file, and create it unless `readonly`.
 
+    creates: False after the start: a missing file then means that its disk is away.
     quick_check: check its pages first; is_thorough: and its indexes against its tables. is_cancelled: polled during the
     check; if True, the rest is skipped.
 
     Raises StorageError (CorruptDatabaseError) with a sentence for the user; a file of another schema is left as it is.
     """
-    if readonly and not path.exists():
-        raise StorageError(
-            f"There is no database at {path}. Start Ghostcandle once with this data folder; if it had one, the folder "
-            "was removed, or its disk is away."
-        )
+    if (readonly or not creates) and not path.exists():
+        raise _missing(path, readonly)
 
     import_sqlite_utils()
     from sqlite_utils import Database  # noqa: PLC0415 - not before the first paint
 
     try:
-        connection = _connect(path, readonly, busy_timeout_ms)
+        connection = _connect(path, "ro" if readonly else "rwc" if creates else "rw", busy_timeout_ms)
         try:
             db = Database(connection, execute_plugins=False)
             if quick_check or is_thorough:
@@ -97,12 +112,29 @@ def open_database(
         raise CorruptDatabaseError(f"{damage} {START_AGAIN}") from damage
 
 
+def _missing(path: Path, readonly: bool) -> StorageError:
+    if readonly:
+        return StorageError(
+            f"There is no database at {path}. Start Ghostcandle once with this data folder; if it had one, the folder "
+            "was removed, or its disk is away."
+        )
+    sentence = f"The database {path} is not there: its disk is away, or the folder was removed. Connect the disk."
+    return PassingError(sentence, PassingFault.AWAY, path)
+
+
 @contextmanager
 def write(db: Database) -> Iterator[None]:
     """One immediate transaction: holds the write lock from the start, and is committed as a whole or not at all.
 
-    Waits for another writer up to the busy timeout. Does not nest. Raises StorageError.
+    Waits for another writer up to the busy timeout. Does not nest. Raises StorageError; also where the file is not in
+    its place any more, as its folder was removed or its disk unmounted: the system would take writes all the same.
     """
+    path = _path_of(db)
+    if path.is_absolute() and not path.exists():  # else it is in memory
+        _removed.add(db)
+        raise _missing(path, readonly=False)
+    if db in _removed:
+        _connect_again(db, path)
     with translated(db):
         db.conn.execute("BEGIN IMMEDIATE")
         try:
@@ -115,16 +147,35 @@ def write(db: Database) -> Iterator[None]:
 
 @contextmanager
 def translated(db: Database) -> Iterator[None]:
-    """Turn SQLite's errors caused by the environment (lock, disk, damage) into StorageError."""
+    """Turn SQLite's errors caused by the environment (lock, disk, damage) into StorageError.
+
+    If the disk does not answer, the database is connected again for the next use, as soon as that succeeds: files that
+    were open before a disk was mounted again stay lost.
+    """
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        known = explain(error, Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2])))
+        path = _path_of(db)
+        known = explain(error, path)
         if known is None:
             raise
+        if isinstance(known, PassingError) and known.fault is PassingFault.AWAY:
+            with suppress(StorageError):
+                _connect_again(db, path)
         if isinstance(known, CorruptDatabaseError):
             known = CorruptDatabaseError(f"{known} {START_AGAIN}")
         raise known from error
+
+
+@contextmanager
+def without_waiting(db: Database) -> Iterator[None]:
+    """In the block, a lock of another program is an error at once."""
+    (before_ms,) = db.execute("PRAGMA busy_timeout").fetchone()
+    db.execute("PRAGMA busy_timeout = 0").close()
+    try:
+        yield
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {before_ms}").close()
 
 
 def select(db: Database, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -149,19 +200,47 @@ def is_writable_now(path: Path, *, needs_room: bool) -> bool:
     return True
 
 
+def look_whether_writable(path: Path, *, needs_room: bool, answer: Callable[[bool], object]) -> None:
+    """Call `answer` with the result of `is_writable_now` on another thread, as a network share may hang. No end of the
+    program waits for that thread."""
+
+    def look() -> None:
+        is_writable = is_writable_now(path, needs_room=needs_room)
+        with suppress(RuntimeError):  # the receiver has been closed meanwhile
+            answer(is_writable)
+
+    threading.Thread(target=look, name="look at the disk", daemon=True).start()
+
+
 def decode(text: bytes) -> str:
     """Decode invalid text without an error: the checksum detects damaged rows."""
     return text.decode("utf-8", "replace")
 
 
-def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connection:
-    mode = "ro" if readonly else "rwc"
+def _connect(path: Path, mode: str, busy_timeout_ms: int) -> sqlite3.Connection:
     # Without an isolation level the driver begins no transactions: all are ours, and immediate.
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=busy_timeout_ms / 1000, isolation_level=None
     )
     connection.text_factory = decode
     return connection
+
+
+def _path_of(db: Database) -> Path:
+    return Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
+
+
+def _connect_again(db: Database, path: Path) -> None:
+    (timeout_ms,) = db.execute("PRAGMA busy_timeout").fetchone()
+    connection = open_database(path, creates=False, busy_timeout_ms=timeout_ms).conn
+    lost, db.conn = db.conn, connection
+    _removed.discard(db)
+    if sys.version_info >= (3, 12):
+        # The last connection to a file deletes its log when it closes, by a name that is the new file's by now.
+        lost.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+        lost.close()
+    else:
+        _lost.append(lost)
 
 
 def _prepare(db: Database, path: Path, readonly: bool) -> None:
@@ -198,7 +277,9 @@ def _check(
         # SQLite reports damage as text only; the second check passes if it is in the indexes alone
         if fault is not None and " index " in fault and not readonly and pages_of(db.conn, is_thorough=False) is None:
             _log.warning("An index of the database was damaged (%s); all are made again.", fault)
+            indexed = db.conn.execute(_SYMBOLS_IN_INDEX).fetchall()
             db.conn.execute("REINDEX")
+            db.conn.executemany(_RESTORE_SYMBOL, [(symbol, id_, symbol, symbol) for id_, symbol in indexed])
             _restore_run_ids(db.conn)
             fault = pages_of(db.conn, is_thorough=True)
     except UNREADABLE as error:
@@ -206,7 +287,7 @@ def _check(
             raise known from error
         fault = str(error)
     if fault is not None:
-        raise CorruptDatabaseError(f"The database {path} is damaged ({fault}).")
+        raise damaged(path, fault)
 
 
 def _restore_run_ids(connection: sqlite3.Connection) -> None:

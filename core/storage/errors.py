@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from pathlib import Path
 
 from core.domain.passing_faults import PassingFault
+from core.files.durable import prove_writable
 
 
 class StorageError(Exception):
@@ -30,13 +32,31 @@ def explain(error: Exception, path: Path) -> StorageError | None:
     primary = getattr(error, "sqlite_errorcode", -1) & 0xFF  # the higher bits are the extended code
     is_undecodable = isinstance(error, UnicodeDecodeError)  # SQLite's message quotes a damaged name
     if is_undecodable or primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return CorruptDatabaseError(f"The database {path} is damaged ({error}).")
+        return damaged(path, error)
     if primary not in _SENTENCES:
         return None
     sentence = _SENTENCES[primary].format(path=path, error=error)
     return PassingError(sentence, _PASSING[primary], path) if primary in _PASSING else StorageError(sentence)
 
 
+def damaged(path: Path, why: object) -> StorageError:
+    """The error for damage that SQLite reports, as it also does where a disk that is away cannot be read."""
+    if not _answers(path.parent):
+        sentence = f"The disk that holds {path} does not answer. Check the disk, or choose another data folder."
+        return PassingError(sentence, PassingFault.AWAY, path)
+    return CorruptDatabaseError(f"The database {path} is damaged ({why}).")
+
+
+def _answers(folder: Path) -> bool:
+    try:
+        prove_writable(folder)
+    except OSError as error:
+        return error.errno in _ANSWERS
+    return True
+
+
+_ANSWERS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+"""Of a disk that is there, and cannot be written."""
 _PASSING = {
     sqlite3.SQLITE_BUSY: PassingFault.HELD,
     sqlite3.SQLITE_LOCKED: PassingFault.HELD,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.domain.plain_text import plain
+from core.files.durable import prove_writable
 from core.files.private import make_private, make_private_folder
 from core.storage.errors import StorageError
+
+_FSTAB = Path("/etc/fstab")
 
 
 class _Place:
@@ -80,10 +83,11 @@ class DataFolder:
     def ensure(self) -> None:
         """Create the folders, private to this user, and check that they are writable. Raises StorageError."""
         self._require_readable_name()
+        self._require_disk()
         try:
             self._make_private()
             for folder in (self.root, self.logs, self.models, self.quarantine):
-                _prove_writable(folder)
+                prove_writable(folder)
         except OSError as error:
             raise StorageError(
                 f"The data folder {self.root} cannot be written ({error.strerror or error}). "
@@ -99,6 +103,15 @@ class DataFolder:
                 f"The path of the data folder {plain(str(self.root))} is not UTF-8. Choose another with --data-dir."
             ) from error
 
+    def _require_disk(self) -> None:
+        """Data in the place of a disk that is away would be hidden once that is back."""
+        for place in _empty_mount_points():
+            if self.root.resolve().is_relative_to(place):
+                raise StorageError(
+                    f"The disk of {place}, where the data folder {self.root} lies, is not mounted. Connect it, or "
+                    "choose another folder with --data-dir."
+                )
+
     def _make_private(self) -> None:
         """Make the folder private unless it has foreign files: the user may have chosen any folder."""
         if not self.root.exists() or self.database.exists() or not any(self.root.iterdir()):
@@ -109,8 +122,12 @@ class DataFolder:
             make_private(self.backups)
 
 
-def _prove_writable(folder: Path) -> None:
-    with tempfile.TemporaryFile(dir=folder) as file:  # without a name, where the disk can: a kill leaves nothing
-        file.write(b"written")
-        file.flush()
-        os.fsync(file.fileno())
+def _empty_mount_points() -> Iterator[Path]:
+    """Of the disks that the system is to mount; none where there is no list of them."""
+    with suppress(OSError):
+        for line in _FSTAB.read_text(errors="replace").splitlines():
+            device, name, *_ = *line.split(), "", ""
+            place = Path(name.replace("\\040", " "))
+            with suppress(OSError):
+                if name.startswith("/") and device[0] != "#" and not (place.is_mount() or any(place.iterdir())):
+                    yield place

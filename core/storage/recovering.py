@@ -17,7 +17,7 @@ from core.storage.backup_record import Backup, list_backups, verify
 from core.storage.backups import clear_damage_report, copy_durably, is_damage_reported, link_or_copy, written_ms
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import Watch, open_database, select
-from core.storage.errors import CorruptDatabaseError, StorageError
+from core.storage.errors import CorruptDatabaseError, StorageError, damaged
 from core.storage.folder import DataFolder
 from core.storage.schema import UPGRADES, VERSION, Origin, origin_of
 from core.storage.soundness import UNREADABLE, beginning_of, tables_of
@@ -116,7 +116,7 @@ def restore(folder: DataFolder, backup: Backup, now_ms: int) -> Restored:
         copy.unlink(missing_ok=True)
         raise
     sync_folder(folder.root)
-    with closing(open_database(folder.database)) as db:
+    with closing(open_database(folder.database, creates=False)) as db:
         _restore_checkpoints(folder, backup, db, folder.quarantine / f"checkpoints-{_stamp(now_ms)}")
     is_complete = written == backup.record.written_ms
     return Restored(backup, kept, None if is_complete or not any(written) else max(written))
@@ -197,7 +197,7 @@ def _opened(folder: DataFolder, watch: Watch | None) -> Database:
         fault = str(error)
     if fault is not None:
         db.close()
-        raise CorruptDatabaseError(f"The database {folder.database} is damaged ({fault}).")
+        raise damaged(folder.database, fault)
     return db
 
 

@@ -45,6 +45,7 @@ from desktop.services.passing_fault_watch import PassingFaultWatch
 from desktop.services.record_watch import AccuracyWatch, LeaderboardWatch
 from desktop.services.replay_wait import ReplayWait
 from desktop.services.run_controller import READING_JOB, RunController
+from desktop.services.step_watch import StepWatch
 from desktop.services.trainer import Trainer
 from desktop.services.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
 from desktop.services.watched_markets import WatchedMarkets
@@ -269,6 +270,9 @@ class Application(QObject):
         self._panels.accuracy.wanted.connect(self.accuracy.want)
         self.leaderboard = LeaderboardWatch(self.state, folder.database, self)
         self._panels.accuracy.details.models.ranking_requested.connect(self.leaderboard.want)
+        self.steps = StepWatch(self.state, self._panels.curves, folder.database, self)
+        for panel in (self._panels.loss, self._panels.gradients):
+            panel.wanted.connect(self.steps.want)
 
     @property
     def series(self) -> CandleSeries | None:
@@ -296,6 +300,7 @@ class Application(QObject):
         self.history.close()
         self.accuracy.close()
         self.leaderboard.close()
+        self.steps.close()
         self.ghost_alerts.close()
         self.charting.cancel_reading()
         self.training_break.close()

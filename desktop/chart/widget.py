@@ -51,6 +51,8 @@ class ChartWidget(InteractiveView):
     """The candles behind `model`'s indices changed: with `series_changed`, when a past moment is shown or left, and
     when a candle closed, arrived late or was corrected. Items placed by index must be repositioned."""
 
+    computed = Signal()
+    """What takes longer than a frame, such as the paths of a forecast, is complete."""
     style_changed = Signal()
     """`style_shown` changed: colours, font, scale, or candle style."""
 
@@ -65,7 +67,7 @@ class ChartWidget(InteractiveView):
         self._picture = Picture(self.model, self.scale, self._held, self._layers, self.heights)
         self._stage = Stage(self.scene(), self._picture, self._layers)
         self._frame_clock = FrameClock(self._on_frame, self)
-        self._idle_work = IdleWork(self._layers, self.model, self.layers_changed, self)
+        self._idle_work = IdleWork(self._layers, self.model, self._on_computed, self)
         self.set_empty_text(translate("Chart", "Waiting for candles…"))
         self._notified_candles: object = None
         self.add_foreign_item_tool(lambda: self._stage.has_foreign_items)
@@ -142,6 +144,10 @@ class ChartWidget(InteractiveView):
         """Suppress tooltips while something else is open over the chart."""
         self._layers.are_tooltips_suppressed = is_suppressed
         self._frame_clock.request(Dirty.CURSOR)
+
+    def _on_computed(self) -> None:
+        self.layers_changed()
+        self.computed.emit()
 
     def layers_changed(self) -> None:
         """A layer's contents or a pane's height changed."""

@@ -137,7 +137,7 @@ class CheckpointTransfer(QObject):
 
         found = package.read(place)
         try:
-            with closing(open_database(self._folder.database)) as db:
+            with closing(open_database(self._folder.database, creates=False)) as db:
                 return import_package(db, self._folder, found, self._clock.now_ms())
         except StorageError as error:
             raise BadFileError(str(error)) from error

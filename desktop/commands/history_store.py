@@ -60,7 +60,7 @@ def open_history(context: Context, role: str, title: str, progress: TerminalProg
                 raise
             progress.say("A window has this data folder open: it shows what is stored.")
             window = _ready_window(folder)
-            db = open_database(folder.database)
+            db = open_database(folder.database, creates=False)
             writer = HistoryWriter(db, partial(_part_beside, folder, window))
         else:
             opened = open_or_recover(folder)

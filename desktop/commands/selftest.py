@@ -82,6 +82,7 @@ def _run(context: Context, candles: int) -> list[TrainerReady]:
     def take(batch: EventBatch) -> None:
         ready.extend(event for event in batch.events if isinstance(event, TrainerReady))
 
+    open_database(context.folder.database).close()
     clock = SystemClock()
     training = dataclasses.replace(context.settings.training, host="process")
     feed = SimulatedFeed(Interval.parse("1m"), seed=1, clock=clock, speed=0.0, catch_up=candles, limit=candles)

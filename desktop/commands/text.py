@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -11,16 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from core.domain.candle import Market
-from core.evaluation.report import figures, paper_figures
-from core.evaluation.report.figures import NOT_ENOUGH, judged
+from core.evaluation.report import answers, figures, paper_figures
+from core.evaluation.report.figures import ONE_LOOK, judged, measured, missing
 from core.market.shown_names import shown_market
 
 _WIDEST = 1_000
 """Characters: no table is wider."""
-_INTERVALS_NOTE = (
-    "All intervals of skill and gain hold at every moment of the run, so they are wider than those of evaluate, which "
-    "hold for one look."
-)
 _QUANTITIES = ("close", "range")
 
 
@@ -30,7 +26,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         _print_markets(summary)
     else:
         print_pairs(summary_rows(summary))
-    Console(markup=False).print(_INTERVALS_NOTE)
+    Console(markup=False).print(answers.EXPLAINED)
 
 
 def print_pairs(rows: Iterable[tuple[str, str]], title: str | None = None) -> None:
@@ -60,25 +56,29 @@ def text_table(header: Sequence[str] | None, rows: Iterable[Sequence[str]]) -> T
 
 
 def _print_markets(summary: dict[str, Any]) -> None:
-    pooled = summary["pooled"]
-    skills = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
-    gains = Table("Market", "What the model adds, close and range in equal parts", box=None, pad_edge=False)
-    for name, of in summary.items():
-        if of is not pooled:
-            market, found = shown_market(Market.parse(name)), of["skill"]
-            skills.add_row(Text(market), f"{of['candles']:,}", *(_judged(found[each]) for each in _QUANTITIES))
-            gains.add_row(Text(market), NOT_ENOUGH if found["model_gain"] is None else _judged(found["model_gain"]))
-    of_all, n = pooled["anytime"], {"n": pooled["anytime"]["n"]}
-    skills.add_row("All", f"{pooled['candles']:,}", *(_judged(of_all[f"{each}_skill"] | n) for each in _QUANTITIES))
-    of_each = Table("All markets", "What the model adds", box=None, pad_edge=False)
-    for each in _QUANTITIES:
-        of_each.add_row(each, _judged(of_all[f"{each}_model_gain"] | n))
-    console = Console(markup=False)
-    console.print(skills)
-    console.print(gains)
-    console.print(of_each)
+    _print_figures(summary, lambda name: shown_market(Market.parse(name)))
+    pooled, console = summary["pooled"], Console(markup=False)
     console.print(f"Steps: {pooled['steps']:,}; loss {_losses(pooled['loss'])}")
     console.print(f"Checkpoints: {_checkpoints(pooled['checkpoints'])}")
+
+
+def _print_figures(summary: dict[str, Any], shown_name: Callable[[str], str]) -> None:
+    """The figures of each run, and of all as one. shown_name: of a key of the summary."""
+    pooled = summary["pooled"]
+    skills = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
+    gains = Table("Market", "The model adds", "Learning", box=None, pad_edge=False)
+    for key, of in summary.items():
+        if of is not pooled:
+            name, found = Text(shown_name(key)), of["skill"]
+            skills.add_row(name, f"{of['candles']:,}", *(_judged(found[each]) for each in _QUANTITIES))
+            gains.add_row(name, *(_judged(found[each]) for each in ("model_gain", "online_gain")))
+    of_all, n = pooled["anytime"], {"n": pooled["anytime"]["n"]}
+    skills.add_row("All", f"{pooled['candles']:,}", *(_judged(of_all[f"{each}_skill"] | n) for each in _QUANTITIES))
+    of_each = Table("All markets", "The model adds", box=None, pad_edge=False)
+    for each in _QUANTITIES:
+        of_each.add_row(each, _judged(of_all[f"{each}_model_gain"] | n))
+    for table in (skills, gains, of_each):
+        Console(markup=False).print(table)
 
 
 def _judged(estimate: dict[str, Any]) -> str:
@@ -100,15 +100,12 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("Run", f"{summary['run_id']}, {shown_market(Market.parse(summary['market']))}"),
         ("Candles", f"{summary['candles']:,}, {summary['scored']:,} scored"),
         *steps,
-        ("Direction", _share(accuracy["direction"])),
-        ("Candle accuracy", f"{_share(accuracy['candle'])}; the reference alone {alone}"),
+        *answers.answers(summary),
+        ("Skill, range", _measured(skill["range"])),
+        ("Direction", _direction(accuracy["direction"])),
+        ("Candle accuracy", f"{_share(accuracy['candle'])}; “no change” alone {alone}"),
         ("90 % band covers", _share(accuracy["coverage_90"])),
         ("50 % band covers", _share(accuracy["coverage_50"])),
-        ("Skill, close", _share(skill["close"], digits=2)),
-        ("Skill, range", _share(skill["range"], digits=2)),
-        ("Verdict", skill["verdict"]),
-        ("The model adds (close and range in equal parts)", _share(skill["model_gain"], digits=2)),
-        ("Learning was worth", _share(skill["online_gain"], digits=2)),
         *checkpoints,
         ("Incidents", str(len(summary["incidents"]))),
     ]
@@ -138,24 +135,31 @@ def pretraining_rows(account: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _validated(validation: dict[str, Any], name: str) -> str:
-    value, ci95 = validation[f"{name}_skill"], validation[f"{name}_ci95"]
-    return _share({"value": value if ci95 else None, "ci95": ci95, "n": validation["n"]}, digits=2)
+    return measured(validation[f"{name}_skill"], validation[f"{name}_ci95"], validation["n"])
 
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
-def _percent(value: float | None, digits: int = 1) -> str:
-    return "–" if value is None else f"{100.0 * value:.{digits}f} %"
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100.0 * value:.1f} %"
 
 
-def _share(estimate: dict[str, Any], digits: int = 1) -> str:
+def _measured(estimate: dict[str, Any]) -> str:
+    return f"{measured(estimate['value'], estimate['ci95'], estimate['n'])}, n = {estimate['n']:,}"
+
+
+def _direction(estimate: dict[str, Any]) -> str:
+    why = "" if estimate["ci95"] is None else f"; {figures.coin_verdict(estimate['ci95'])}"
+    return f"{_share(estimate)}{why}"
+
+
+def _share(estimate: dict[str, Any]) -> str:
     if estimate["ci95"] is None:
-        return f"too early to tell (n = {estimate['n']})"
+        return f"{missing(estimate['n'])} (n = {estimate['n']:,})"
     low, high = estimate["ci95"]
-    between = f"{100.0 * low:.{digits}f} to {100.0 * high:.{digits}f} %"
-    return f"{_percent(estimate['value'], digits)} (95 %: {between}, n = {estimate['n']:,})"
+    return f"{_percent(estimate['value'])} (95 %: {100.0 * low:.1f} to {100.0 * high:.1f} %, n = {estimate['n']:,})"
 
 
 def print_evaluation(summary: dict[str, Any]) -> None:
@@ -165,35 +169,38 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     console.print(Text(figures.circumstances(summary)))
     if figures.start(summary):
         console.print(Text(figures.start(summary)))
+    print_pairs(answers.answers(summary))
+    console.print(answers.EXPLAINED)
     console.print()
-    console.print(text_table(("One candle ahead", *figures.QUANTITIES), figures.findings(summary)))
+    console.print(text_table((f"One candle ahead ({ONE_LOOK})", *figures.QUANTITIES), figures.findings(summary)))
     console.print()
-    console.print(text_table(("Other values", *figures.ALSO_DRAWN_HEADER[1:]), figures.also_drawn(summary)))
+    console.print(
+        text_table((f"Other values ({ONE_LOOK})", *figures.ALSO_DRAWN_HEADER[1:]), figures.also_drawn(summary))
+    )
     console.print()
     if challengers := figures.challengers(summary):
-        console.print(text_table(("Challenger", *figures.CHALLENGERS_HEADER[1:]), challengers))
+        console.print(text_table((f"Challenger ({ONE_LOOK})", *figures.CHALLENGERS_HEADER[1:]), challengers))
         console.print()
-    console.print(text_table(None, figures.of_the_close(summary)))
+    console.print(text_table((f"Close ({ONE_LOOK})", ""), figures.of_the_close(summary)))
     console.print()
-    console.print(Text(f"Paper score. {paper_figures.headline(summary)}"))
+    console.print(Text(f"Paper score ({ONE_LOOK}). {paper_figures.headline(summary)}"))
     if rows := paper_figures.rows(summary):
         console.print(text_table(None, rows))
     console.print()
     console.print(
         text_table(
-            ("Candles ahead", *(f"skill, {name}" for name in figures.QUANTITIES), "n"),
+            (f"Candles ahead ({ONE_LOOK})", *(f"skill, {name}" for name in figures.QUANTITIES), "n"),
             figures.horizons(summary, "skill"),
         )
     )
     console.print()
-    console.print(text_table(("By regime", *figures.REGIME_HEADER[1:]), figures.regimes(summary)))
+    console.print(text_table((f"By regime ({ONE_LOOK})", *figures.REGIME_HEADER[1:]), figures.regimes(summary)))
     console.print(Text(figures.next_regime(summary)))
     console.print()
     if touched := figures.touched(summary):
-        console.print(text_table(("Touched within", *figures.TOUCHED_HEADER[1:]), touched))
+        console.print(text_table((f"Touched within ({ONE_LOOK})", *figures.TOUCHED_HEADER[1:]), touched))
         console.print()
     console.print(Text(figures.after_gap(summary)))
-    console.print(Text(figures.online(summary)))
     for when, before, after, done in figures.drifts(summary):
         console.print(Text(f"Drift at {when} UTC: loss {before} to {after}. {done}"))
     console.print(Text(figures.EXPLAINED))
@@ -206,12 +213,18 @@ def print_together(summary: dict[str, Any]) -> None:
     console.print(Text(figures.together_heading(pooled)))
     console.print(Text(figures.circumstances(pooled)))
     console.print()
+    _print_figures(summary, figures.printable)
+    console.print(answers.EXPLAINED)
+    console.print()
     for title, key in (("Against the best", "skill_vs_best"), ("What the model adds", "model_gain")):
-        header = (f"One candle ahead: {title.lower()}", *figures.QUANTITIES, "evaluated (n)")
+        header = (f"{title}, one candle ahead ({ONE_LOOK})", *figures.QUANTITIES, "n")
         console.print(text_table(header, figures.together(summary, key)))
         console.print()
     console.print(
-        text_table(("All files against the best, candles ahead", *figures.QUANTITIES), figures.pooled_horizons(pooled))
+        text_table(
+            (f"All files against the best, candles ahead ({ONE_LOOK})", *figures.QUANTITIES),
+            figures.pooled_horizons(pooled),
+        )
     )
     console.print()
     console.print(Text(figures.pooled_coverage(pooled)))

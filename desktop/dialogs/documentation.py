@@ -7,8 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, QUrl
-from PySide6.QtGui import QImage, QTextBlock, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QSplitter, QStyle, QTextBrowser, QWidget
+from PySide6.QtGui import QImage, QPalette, QTextBlock, QTextCursor, QTextDocument
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSplitter,
+    QStyle,
+    QTextBrowser,
+    QTextEdit,
+    QWidget,
+)
 
 from core.domain.events import Severity
 from desktop.ui.banner import Banner
@@ -23,6 +33,7 @@ INDEX = "index.md"
 _SIZE = (1000, 720)
 _PAGES_WIDTH = 280
 _MARGIN_PX = 24
+_MARK_ALPHA, _MOST_MARKS = 70, 500
 _PAGE_ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -62,6 +73,21 @@ class PageBrowser(QTextBrowser):
             self.moveCursor(QTextCursor.MoveOperation.Start)
             if self.find(text):
                 return
+
+    def mark(self, words: Sequence[str]) -> None:
+        """Mark every occurrence of these words, until the next ones."""
+        marks: list[QTextEdit.ExtraSelection] = []
+        colour = self.palette().color(QPalette.ColorGroup.Active, QPalette.ColorRole.Highlight)
+        colour.setAlpha(_MARK_ALPHA)
+        for word in filter(None, words):
+            found = self.document().find(word)
+            while not found.isNull() and len(marks) < _MOST_MARKS:
+                mark = QTextEdit.ExtraSelection()
+                mark.cursor = found  # type: ignore[attr-defined]  # missing from the types of PySide
+                mark.format.setBackground(colour)  # type: ignore[attr-defined]
+                marks.append(mark)
+                found = self.document().find(word, found)
+        self.setExtraSelections(marks)
 
     def _blocks(self) -> Iterator[QTextBlock]:
         block = self.document().begin()
@@ -128,19 +154,30 @@ class DocumentationDialog(QDialog):
         with QSignalBlocker(self.pages):  # else each removed row makes another one current, and opens it
             self.pages.clear()
         for page in pages:
-            heading = self._texts[page].partition("\n")[0]
-            item = QListWidgetItem(heading.lstrip("# ").strip())
+            item = QListWidgetItem(self._heading(page))
             item.setData(_PAGE_ROLE, page)
             self.pages.addItem(item)
         self.none.setVisible(not self.pages.count())
         self._mark()
 
+    def _is_titled(self, page: Path, words: Sequence[str]) -> bool:
+        """Whether these are the words of its heading: a part of it would lead away from the page while one types."""
+        return set(self._heading(page).casefold().split()) - {"the"} == set(words) - {"the"} != set()
+
+    def _heading(self, page: Path) -> str:
+        return self._texts[page].partition("\n")[0].lstrip("# ").strip()
+
     def _on_search(self, typed: str) -> None:
+        """The page with this title comes first, and is opened; else a page that has the words stays, but not the index,
+        which is the last."""
         words = typed.casefold().split()
         found = [page for page, text in self._texts.items() if all(word in text.casefold() for word in words)]
+        found.sort(key=lambda page: (not self._is_titled(page, words), bool(words) and page.name == INDEX))
         self._offer(found)
-        if found and self.page not in found:
+        is_elsewhere = self.page not in found or (bool(words) and self.page is not None and self.page.name == INDEX)
+        if found and (is_elsewhere or self._is_titled(found[0], words)):
             self.browser.open(found[0])
+        self.browser.mark(words)
         self.browser.moveCursor(QTextCursor.MoveOperation.Start)
         self.browser.show_words(words)
 
@@ -152,6 +189,7 @@ class DocumentationDialog(QDialog):
 
     def _on_source(self, source: QUrl) -> None:
         self.page = Path(source.toLocalFile())
+        self.browser.mark(self.search.text().split())
         self._mark()
 
     def _mark(self) -> None:

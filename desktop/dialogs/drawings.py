@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,12 +13,12 @@ from core.domain.plain_text import LONGEST_LABEL
 from desktop.ui import formatting
 from desktop.ui.colour_choice import ColourBox
 from desktop.ui.dialog_parts import ok_and_cancel
+from desktop.ui.inputs import ambiguity, readings
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 _LONGEST_PRICE = 24
-_DIGITS = re.compile(r"(?P<sign>[-−+]?)(?P<whole>\d{1,3}(,\d{3})+|\d*)(\.(?P<part>\d*))?")
 
 
 class DrawingDialog(QDialog):
@@ -64,21 +63,22 @@ class DrawingDialog(QDialog):
 
 
 def read_price(text: str, decimals: int) -> float | str:
-    """The price that was typed, or a sentence on what is wrong with it. Commas may separate thousands. decimals: of the
-    market's prices; a price with more is invalid."""
-    found = _DIGITS.fullmatch(text.strip().replace(" ", ""))
-    if found is None or not (found["whole"] or found["part"]):
+    """The price that was typed, or a sentence on what is wrong with it. decimals: of the market's prices; a price with
+    more is invalid."""
+    meanings = readings(text)
+    if not meanings:
         return translate("Dialogs", "“{0}” is not a price. Use digits and a decimal point, such as 1250.5.").format(
             text.strip()
         )
-    whole, part = found["whole"].replace(",", "") or "0", (found["part"] or "").rstrip("0")
-    price = float(f"{whole}.{part or 0}")
-    if found["sign"] in ("-", "−") or price <= 0:
+    if len(meanings) > 1:
+        return ambiguity(text, meanings)
+    (price,) = meanings
+    if price <= 0:
         return translate("Dialogs", "A price must be above zero.")
-    if len(part) > max(decimals, 0):
+    if price != round(price, max(decimals, 0)):
         smallest = formatting.format_price(10.0**-decimals, decimals)
         return translate("Dialogs", "Prices of this market move in steps of {0}. Use fewer decimals.").format(smallest)
-    return price
+    return float(price)
 
 
 class LineTextDialog(QDialog):

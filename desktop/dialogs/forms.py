@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import NoneType
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QSiz
 
 from core.settings.faults import sentence_of
 from core.settings.group import OWN_DIALOG, SECRET, all_field_infos
-from desktop.dialogs.setting_texts import description, facts, title
+from desktop.dialogs.setting_texts import EXPERIMENTAL, description, facts, title
 from desktop.ui.inputs import DecimalSpinBox, LogSpinBox, NumberBox, WholeSpinBox
 from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside
@@ -94,7 +94,8 @@ class _FieldLabel(Label):
 
 
 class GroupForm(QWidget, Generic[T]):
-    """All fields of one settings class, one in a row: name, editor, description."""
+    """All fields of one settings class, one in a row: name, editor, description. Experimental ones are the last, and
+    hidden until they are asked for, unless one has been set."""
 
     changed = Signal()
     refused = Signal(str)
@@ -115,7 +116,11 @@ class GroupForm(QWidget, Generic[T]):
         grid.setColumnStretch(2, 1)
         if note:
             grid.addWidget(_description(note), 0, 0, 1, 3)
-        for row, (name, info) in enumerate(infos.items(), start=1):
+        self._folded = frozenset(name for name in infos if (group, name) in EXPERIMENTAL)
+        self._unfold = QCheckBox(translate("Dialogs", "Experimental settings"))
+        self._search: tuple[Sequence[str], str] = ((), "")
+        order = sorted(infos.items(), key=lambda each: each[0] in self._folded)
+        for row, (name, info) in enumerate(order, start=1):
             editor = self._editors[name]
             editor.put(getattr(value, name))
             listen(editor.widget, self.changed.emit)
@@ -134,19 +139,40 @@ class GroupForm(QWidget, Generic[T]):
             details = _description(f"{about} {facts(group, name, info)}".strip())
             self._texts[name] = f"{title(name)} {name} {about}"
             for column, part in enumerate((label, editor.widget, details)):
-                grid.addWidget(part, row, column)
+                grid.addWidget(part, row + (name in self._folded), column)
             self._rows[name] = (label, editor.widget, details)
+        self._fold(grid, infos)
         grid.setRowStretch(grid.rowCount(), 1)
+
+    def _fold(self, grid: QGridLayout, infos: Mapping[str, FieldInfo]) -> None:
+        """Put the switch above the experimental settings, and hide them unless one is in use."""
+        self._unfold.setVisible(False)
+        grid.addWidget(self._unfold, len(infos) - len(self._folded) + 1, 0, 1, 3)
+        self._unfold.setChecked(any(getattr(self._value, name) != infos[name].default for name in self._folded))
+        self._unfold.toggled.connect(self._on_unfold)
+        self.show_only(*self._search)
+
+    def _on_unfold(self, _is_on: bool) -> None:
+        self.show_only(*self._search)
+
+    def unfold(self, name: str) -> None:
+        """Show this setting, if it is folded away."""
+        if name in self._folded:
+            self._unfold.setChecked(True)
 
     def editor(self, name: str) -> FieldEditor:
         return self._editors[name]
 
     def show_only(self, words: Sequence[str], page: str) -> int:
-        """Show only fields that, with the page's name, contain every word. Returns their number."""
+        """Show only fields that, with the page's name, contain every word, and folded ones only if they are asked for.
+        Returns their number."""
+        self._search = words, page
+        self._unfold.setVisible(bool(self._folded) and not words)
         count = 0
         for name, parts in self._rows.items():
             text = f"{page} {self._texts[name]}".casefold()
-            is_shown = all(word in text for word in words)
+            is_unfolded = bool(words) or name not in self._folded or self._unfold.isChecked()
+            is_shown = is_unfolded and all(word in text for word in words)
             count += is_shown
             for part in parts:
                 part.setVisible(is_shown)

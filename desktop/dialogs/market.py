@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QWidget
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.market.feeds.market_check import Objection
@@ -22,7 +22,7 @@ from desktop.dialogs.setting_texts import description
 from desktop.dialogs.usual_markets import EXCHANGES, INTERVALS, USUAL_SYMBOLS
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
 from desktop.ui.dialog_parts import Problem, ok_and_cancel
-from desktop.ui.inputs import DecimalSpinBox
+from desktop.ui.inputs import DecimalSpinBox, WholeSpinBox
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import set_tooltip
 from desktop.ui.stacks import stacked
@@ -85,8 +85,8 @@ class MarketDialog(QDialog):
         """Whether a speed was chosen; otherwise the feed's own is shown."""
         if market.speed is not None:
             self.speed.setValue(market.speed)
-        self.catch_up = QSpinBox(minimum=0, maximum=20_000, singleStep=100, value=market.catch_up_candles)
-        self.catch_up.setGroupSeparatorShown(True)
+        self.catch_up = WholeSpinBox(0, 20_000, step=100)
+        self.catch_up.setValue(market.catch_up_candles)
         self.fallback = QLineEdit(", ".join(market.fallback_venues), placeholderText=translate("Dialogs", "None"))
         self.buttons = ok_and_cancel(self, translate("Dialogs", "Watch"))
         self._message = Problem(self._require_market, self.buttons)

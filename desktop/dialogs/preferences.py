@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
+from importlib.metadata import entry_points
+from pathlib import Path
+from shutil import which
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from core.alerts.service import service_of
+from core.domain.challenger_sources import ENTRY_POINTS, MODEL_NAMES, ChallengerSource, source_of
 from core.settings.tree import Settings
 from core.settings.when_applied import is_at_once
 from desktop.dialogs.forms import GroupForm, field_infos
@@ -60,6 +65,7 @@ class PreferencesDialog(QDialog):
         """Open the setting's page and focus its editor."""
         self.search.clear()
         self.tabs.setCurrentIndex(list(self._forms).index(group))
+        self._forms[group].unfold(name)
         editor = self._forms[group].editor(name).widget
         self._pages[group].ensureWidgetVisible(editor)
         inner = editor.findChild(QWidget) if editor.focusPolicy() is Qt.FocusPolicy.NoFocus else editor
@@ -71,6 +77,8 @@ class PreferencesDialog(QDialog):
         settings = replace(self._settings, **groups)  # type: ignore[arg-type]
         if settings.notifications.alert_urls != self._settings.notifications.alert_urls:
             _check_alert_urls(settings.notifications.alert_urls or "")
+        if settings.model.challengers != self._settings.model.challengers:
+            _check_challengers(settings.model.challengers)
         return settings
 
     def accept(self) -> None:
@@ -182,6 +190,27 @@ def _check_alert_urls(text: str) -> None:
                 "Dialogs", "{0}: apprise cannot use URL {1}, {2}://. Its form is on appriseit.com/services."
             )
             raise ValueError(text.format(title("alert_urls"), number, url.partition("://")[0]))
+
+
+def _check_challengers(wanted: Sequence[str]) -> None:
+    """Raises ValueError for the first one that this machine does not have."""
+    for source in map(source_of, wanted):
+        if (problem := _missing(source)) is not None:
+            raise ValueError(f"{title('challengers')}: {problem}")
+
+
+def _missing(source: ChallengerSource) -> str | None:
+    if source.command:
+        program = source.command[0]
+        text = translate("Dialogs", "There is no program “{0}”.")
+        return None if which(program) is not None else text.format(program)
+    if source.file is not None:
+        text = translate("Dialogs", "There is no file {0}.")
+        return None if Path(source.file).is_file() else text.format(source.file)
+    if source.name in MODEL_NAMES or any(point.name == source.name for point in entry_points(group=ENTRY_POINTS)):
+        return None
+    text = translate("Dialogs", "There is no model “{0}”. There are {1}, or a file and its class: path/file.py:Class.")
+    return text.format(source.name, ", ".join(MODEL_NAMES[1:]))
 
 
 def _note(group: str) -> str:

@@ -33,6 +33,10 @@ _SINGULAR = {
 }
 _AUTOMATIC = frozenset({("appearance", "interface_percent"), ("market", "speed")})
 """Settings that the program chooses unless they are set."""
+EXPERIMENTAL = frozenset(
+    {("training", "poor_forecast_weight"), ("training", "wrong_direction_weight"), ("gradients", "noise")}
+)
+"""Settings that no measurement has found a use for: forms fold them away."""
 
 
 def spaced(name: str) -> str:

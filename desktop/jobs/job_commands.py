@@ -13,6 +13,7 @@ from typing import Any
 from core.checkpoints.row import CheckpointRow
 from core.domain.candle import FILE_VENUE, Interval, Market
 from core.evaluation.report import figures
+from core.evaluation.report.answers import answers
 from core.market.history.forms.form import Stamp
 from core.market.history.forms.recognise import FORMS
 from core.market.shown_names import shown_market
@@ -245,5 +246,5 @@ def _held_back(validation: Mapping[str, Any], name: str) -> str:
 def _summarise_evaluate(summary: Mapping[str, Any]) -> str:
     plain = dict(summary)
     count = f"{plain['judged']:,} of {plain['candles']:,} candles evaluated{figures.left_out(plain)}."
-    found = [*(figures.in_a_sentence(plain, name) for name in figures.QUANTITIES), count, figures.start(plain)]
+    found = [*(text for _, text in answers(plain)), count, figures.start(plain)]
     return " ".join(part for part in found if part)

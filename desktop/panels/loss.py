@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout
 
-from core.domain.candle import Market
-from core.domain.events import DriftFound, Trend
-from core.market.shown_names import shown_symbol
+from core.domain.events import Trend
+from core.storage.step_columns import StepColumns
+from desktop.panels.curve_menu import SECOND_RUN, CurveMenu
+from desktop.panels.drift_marks import DriftMarks
+from desktop.state.run_curves import RunCurves
 from desktop.state.run_state import RunState
+from desktop.state.step_history import Steps
 from desktop.state.training_words import break_sentence
 from desktop.ui.formatting import (
     MISSING,
@@ -21,14 +23,12 @@ from desktop.ui.formatting import (
     format_count,
     format_duration,
     format_number,
-    format_significant,
     format_time,
 )
 from desktop.ui.icons import icon, tabular
 from desktop.ui.inputs import readable_decimal
-from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
-from desktop.ui.plain_text import ElidedLabel, Label, set_tooltip
+from desktop.ui.plain_text import Label, WrappedLabel, set_tooltip
 from desktop.ui.plots import (
     SMOOTHING_STEPS,
     FloatArray,
@@ -36,15 +36,18 @@ from desktop.ui.plots import (
     NumberOrLogAxis,
     add_curve,
     apply_plot_palette,
-    dashed_pen,
+    in_view,
     legend_key,
     logarithm,
-    own_children,
+    mean_curve,
+    newest_mean,
     plot_widget,
     smoothed_mean,
+    smoothing_steps,
     thinned,
 )
 from desktop.ui.stacks import beside, stacked
+from desktop.ui.step_plot import step_plot
 from desktop.ui.theme import Palette, Theme, with_alpha
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -53,7 +56,13 @@ _WIDEST_LINEAR_SPAN = 12.0
 rest. Healthy losses span a factor of two to four."""
 _NARROWEST_LOGARITHMIC_SPAN = 6.0
 """Below it a logarithmic scale becomes linear again. With a single limit the scale would flicker."""
-_DASH_STEPS, _FEWEST_STEPS_IN_VIEW = 0.15, 5.0
+_DASH_STEPS = 0.15
+_WILD_SHARE = 0.02
+"""The share of the steps at either end that the scale leaves out: a single spike must not flatten all else."""
+_MOST_JUDGED = 20_000
+"""Of more steps, every n-th decides the scale."""
+_NEWEST_STEPS = 5
+"""Steps whose median is in view, however wild: a divergence shows itself at once."""
 _SMALLEST_SHARE_SEEN = 1e-3
 """The scale's least extent, as a share of the loss: below, losses equal to four decimals would lie far apart."""
 _SPEED_HOLDS_MS = 10_000
@@ -74,113 +83,31 @@ MEANINGS = {
     "Last step": "Time since the last training step, and how long it took.",
     "Speed": "Current training steps per second; none if the last step is more than ten seconds ago.",
 }
-_DRIFT = QT_TRANSLATE_NOOP("Panels", "drift")
-_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE = (0.0, 0.0), (1.0, 0.0)
-"""The corner of the name at the upper end of the line: the name lies below it."""
-_OF_DRIFTS = QT_TRANSLATE_NOOP(
+_ZOOM = QT_TRANSLATE_NOOP(
     "Panels",
-    "The loss of the ghosts rose for longer than chance explains: the market became harder to forecast, or differs "
-    "from what the model has learned. This is not an error. A typical loss is a geometric mean, in which a single "
-    "candle counts little.",
+    "The wheel zooms into the curves, dragging moves them, and a double click shows all again. Point at a step for its "
+    "numbers.",
 )
 
 
-class DriftMarks(ElidedLabel):
-    """Drifts on the loss curve: a dashed line at the step at which each was certain, and the newest of them in words.
-    The words take one line: a second would take the plot's room, and its labels would lie on one another."""
-
-    def __init__(self, plot: pg.PlotWidget, theme: Theme) -> None:
-        super().__init__()
-        self._plot = plot
-        self._theme = theme
-        self._lines: dict[DriftFound, pg.InfiniteLine] = {}
-        self._markets: Mapping[str, Market] = {}
-        scale_text(self, 0.9)
-        self.setVisible(False)
-        theme.follow(self, self._apply_palette)
-
-    @property
-    def marked(self) -> tuple[DriftFound, ...]:
-        """The drifts with a line, in order."""
-        return tuple(self._lines)
-
-    def show_drifts(
-        self, drifts: Sequence[DriftFound], first_step: float, last_step: float, markets: Mapping[str, Market]
-    ) -> None:
-        """Show the drifts between two steps; `drifts` is in order. markets: the model's, by the ids of their runs. With
-        several of them, each drift names its market."""
-        self._markets = markets
-        seen = [drift for drift in drifts if first_step <= drift.step <= last_step]
-        for drift in [drift for drift in self._lines if drift not in seen]:
-            line = self._lines.pop(drift)
-            self._plot.removeItem(line)
-            own_children(line)
-        for drift in seen:
-            if drift not in self._lines:
-                self._lines[drift] = self._add_line(drift)
-        self.setVisible(bool(seen))
-        if seen:
-            set_text(self, drift_in_words(seen[-1], self._symbol(seen[-1])))
-            at_length = [self._at_length(drift) for drift in reversed(seen)]
-            set_tooltip(self, "\n".join([translate("Panels", _OF_DRIFTS), *at_length]))
-
-    def _apply_palette(self, palette: Palette) -> None:
-        for line in self._lines.values():
-            line.setPen(dashed_pen(palette))
-            line.label.setColor(palette.text)
-
-    def _add_line(self, drift: DriftFound) -> pg.InfiniteLine:
-        anchors = (_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE)
-        palette = self._theme.palette
-        options = {"position": 1.0, "anchors": anchors, "color": palette.text, "movable": False}
-        line = pg.InfiniteLine(
-            drift.step,
-            angle=90,
-            pen=dashed_pen(palette),
-            label=translate("Panels", _DRIFT),
-            labelOpts=options,
-        )
-        set_tooltip(line, "\n".join((self._at_length(drift), translate("Panels", _OF_DRIFTS))))
-        self._plot.addItem(line, ignoreBounds=True)
-        return line
-
-    def _symbol(self, drift: DriftFound) -> str:
-        market = self._markets.get(drift.run_id) if len(self._markets) > 1 else None
-        return "" if market is None else shown_symbol(market.venue, market.symbol)
-
-    def _at_length(self, drift: DriftFound) -> str:
-        text = translate("Panels", "{0} The higher loss covers {1} candles.")
-        return text.format(drift_in_words(drift, self._symbol(drift)), format_count(drift.candles))
-
-
-def drift_in_words(drift: DriftFound, symbol: str = "") -> str:
-    """Step, time, loss before and after, and the action taken. symbol: of its market; empty: there is only one."""
-    before, after = format_significant(drift.loss_before, 2), format_significant(drift.loss_after, 2)
-    step, when = format_count(drift.step), format_time(drift.candle_open_time_ms)
-    text = translate("Panels", "Drift at step {0}: typical loss {2} → {3} ({1}). {4}")
-    words = text.format(step, when, before, after, drift.what_was_done)
-    return translate("Panels", "{0}: {1}").format(symbol, words) if symbol else words
-
-
 class LossPanel(Panel):
-    """Curves of the newest 1,000 steps over a strip with the learning rate, under the current numbers."""
+    """Curves of the steps over a strip with the learning rate, under the current numbers."""
 
-    def __init__(self, state: RunState, theme: Theme) -> None:
+    wanted = Signal(object)
+    """The `CurvesRequest` at each refresh."""
+
+    def __init__(self, state: RunState, theme: Theme, curves: RunCurves) -> None:
         super().__init__(theme)
-        self._state = state
+        self._state, self._curves = state, curves
         self._values: dict[str, Label] = {}
         self._names: list[Label] = []
         self._trend_icon = Label()
-        self._legend = Label()
+        self._legend = WrappedLabel()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
-        layout = stacked(self, self._build_numbers(), self._legend, margins=(8, 6, 8, 4), spacing=4)
-        self.plot = plot_widget(translate("Panels", "Loss curves"), NumberOrLogAxis)
-        self._raw = add_curve(self.plot)
-        self._prequential = add_curve(self.plot)
-        self._mean = add_curve(self.plot)
-        layout.addWidget(self.plot, 1)
+        self.plot = step_plot(translate("Panels", "Loss curves"), NumberOrLogAxis, theme)
+        self.menu = CurveMenu(state, curves, self.plot, translate("Panels", _ZOOM))
+        self._raw, self._laid_over, self._prequential, self._mean = (add_curve(self.plot) for _ in range(4))
         self.drifts = DriftMarks(self.plot, theme)
-        layout.addWidget(self.drifts)
         self._rate_label = Label()
         self._rate_label.setToolTip(translate("Panels", "Learning rate of each step. Change it in the tool bar."))
         self._rate_plot = plot_widget(translate("Panels", "Learning rate curve"), NumberAxis)
@@ -188,19 +115,30 @@ class LossPanel(Panel):
         self._rate_plot.getAxis("left").setTicks([])
         self._rate_plot.hideAxis("bottom")
         self._rate = add_curve(self._rate_plot)
-        self.plot.getViewBox().sigResized.connect(self._align_rate)
-        layout.addWidget(self._rate_label)
-        layout.addWidget(self._rate_plot)
+        self._window = SMOOTHING_STEPS
+        """Steps in each mean."""
+        self._drawn: object = None
+        """The recorded steps that are drawn, and how: they are drawn once. None: of steps that change."""
+        above = beside(None, self._legend, self.menu, stretched=self._legend)
+        parts = (self._build_numbers(), above, self.plot, self.drifts, self._rate_label)
+        stacked(self, *parts, self._rate_plot, stretched=self.plot, margins=(8, 6, 8, 4), spacing=4)
         self._empty = EmptyState(
             translate("Panels", "No training steps yet.\nThe curves begin with the first step."), self.plot
         )
         mute(*self._names, self._legend, self._rate_label)
-        theme.follow(self, self._apply_palette)
+        self._connect()
+
+    def _connect(self) -> None:
+        self.plot.getViewBox().sigResized.connect(self._align_rate)
+        self.plot.view_changed.connect(self._refresh_curves)
+        self.plot.pointed_at.connect(self._show_readout)
+        self.theme.follow(self, self._apply_palette)
+        state = self._state
         self.follow(state.diagnosis_changed, state.steps_changed, state.drifts_changed)
-        self.follow(state.status_changed, state.record_changed)
+        self.follow(state.status_changed, state.record_changed, self._curves.changed)
 
     def refresh(self) -> None:
-        self._show_legend()
+        self.wanted.emit(self._curves.request)
         status = self._state.status
         self._put("Steps", format_count(self._state.step))
         loss = None if status is None else status.loss
@@ -233,19 +171,20 @@ class LossPanel(Panel):
     def _apply_palette(self, palette: Palette) -> None:
         for plot in (self.plot, self._rate_plot):
             apply_plot_palette(plot, palette)
-        training, prequential, rate = palette.curves[:3]
+        training, prequential, rate, laid_over = palette.curves[:4]
         # Wider than 1 pixel, pyqtgraph's raster curves cost tens of times more; these have few points.
         self._raw.setPen(pg.mkPen(with_alpha(training, 60), width=1))
         self._mean.setPen(pg.mkPen(training, width=2))
         self._prequential.setPen(pg.mkPen(prequential, width=2))
         self._rate.setPen(pg.mkPen(rate, width=1))
+        self._laid_over.setPen(pg.mkPen(laid_over, width=2))
         self._show_legend()
         self._legend.setToolTip(
             translate(
                 "Panels",
                 "Training: loss of the model on the samples of a step; each step faint, the mean bold.\nGhosts: loss "
                 "of the newest one-step ghost, made before its candle was seen (prequential). While the model has no "
-                "share in the ghosts, their loss can be low and the model's high.",
+                "share in the ghosts, their loss can be low and the model's high.\nA second run: its training loss.",
             )
         )
 
@@ -260,10 +199,11 @@ class LossPanel(Panel):
         return translate("Panels", "all {0} markets").format(count)
 
     def _show_legend(self) -> None:
-        training, prequential, *_ = self.palette_now.curves
-        learned = translate("Panels", "training, mean of {0}").format(SMOOTHING_STEPS)
-        before = translate("Panels", "ghosts, mean of {0}").format(SMOOTHING_STEPS)
-        parts = (legend_key(training, learned), legend_key(prequential, before), self._of_markets())
+        training, prequential, _rate, laid_over, *_ = self.palette_now.curves
+        learned = translate("Panels", "training, mean of {0}").format(self._window)
+        before = translate("Panels", "ghosts, mean of {0}").format(self._window)
+        other = "" if self._curves.other is None else legend_key(laid_over, translate("Panels", SECOND_RUN))
+        parts = (legend_key(training, learned), legend_key(prequential, before), other, self._of_markets())
         set_text(self._legend, " &nbsp; ".join(filter(None, parts)))
 
     def _align_rate(self) -> None:
@@ -298,37 +238,76 @@ class LossPanel(Panel):
             self._trend_icon.setPixmap(icon(icon_name, colour).pixmap(14, 14))
 
     def _refresh_curves(self) -> None:
-        steps = self._state.steps
+        steps, other = self._curves.shown, self._curves.laid_over
         why = break_sentence(self._state)
         self._empty.update_state(is_empty=len(steps) == 0, is_loading=self._state.is_loading, why=why)
-        for part in (self._rate_label, self._rate_plot, self._legend):
+        for part in (self._rate_label, self._rate_plot, self._legend, self.menu):
             part.setVisible(len(steps) > 0)
         for name in ("left", "bottom"):
             self.plot.getPlotItem().showAxis(name, len(steps) > 0)
-        x, most = steps.column("step"), max(2 * self.plot.width(), 100)
-        loss, before = steps.column("loss"), smoothed_mean(steps.column("prequential_loss"), SMOOTHING_STEPS)
-        mean = smoothed_mean(loss, SMOOTHING_STEPS)
-        span = _shown_span(loss, mean, before)
-        axis = self.plot.getAxis("left")
-        is_logarithmic = _wants_logarithms(span, axis.is_logarithmic)
-        axis.set_logarithmic(is_logarithmic)
-        for curve, values in ((self._raw, loss), (self._mean, mean), (self._prequential, before)):
-            shown = thinned(x, logarithm(values) if is_logarithmic else values, most)
-            curve.setData(*_as_dash(*shown))
-        rate = steps.column("learning_rate")
-        self._rate.setData(*thinned(x, rate, most))
-        if len(steps) == 0:
-            self.drifts.show_drifts((), 0.0, 0.0, {})
-            return
-        self.drifts.show_drifts(self._state.drifts, float(x[0]), float(x[-1]), self._state.members)
-        for plot in (self.plot, self._rate_plot):
-            plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + _FEWEST_STEPS_IN_VIEW), padding=0.01)
+        if len(steps):
+            self.plot.set_extent(*self._curves.extent)
+            now = self._state.learning_rate or float(steps.column("learning_rate")[-1])
+            self._rate_label.setText(translate("Panels", "Learning rate {0}").format(readable_decimal(now)))
+        key = (steps, other, self.plot.view, self.plot.width()) if isinstance(steps, StepColumns) else None
+        if key is None or key != self._drawn:
+            self._drawn = key
+            self._draw()
+            self._show_legend()
+        drifts = self._state.drifts if len(steps) else ()
+        self.drifts.show_drifts(drifts, *self.plot.view, self._state.members)
+        self._show_readout()
+
+    def _draw(self) -> None:
+        """Draw the steps in view."""
+        steps, view, most = self._curves.shown, self.plot.view, max(2 * self.plot.width(), 100)
+        numbers = steps.column("step")
+        self._window = window = smoothing_steps(view[1] - view[0], self.plot.width())
+        seen = in_view(numbers, view, window)
+        x, loss, before = numbers[seen], steps.column("loss")[seen], steps.column("prequential_loss")[seen]
+        other_x, other_loss = self._other_in_view()
+        span = _shown_span(window, loss, before, other_loss)
+        is_logarithmic = _wants_logarithms(span, self.plot.getAxis("left").is_logarithmic)
+        self.plot.getAxis("left").set_logarithmic(is_logarithmic)
+        scaled = logarithm if is_logarithmic else np.asarray
+        x_raw, raw = thinned(x, loss, most)
+        self._raw.setData(*_as_dash(x_raw, scaled(raw)))
+        for curve, place, values in (
+            (self._mean, x, loss),
+            (self._prequential, x, before),
+            (self._laid_over, other_x, other_loss),
+        ):
+            x_mean, mean = mean_curve(place, values, window, most)
+            curve.setData(*_as_dash(x_mean, scaled(mean)))
         if span is not None:
             self._fit_height(*(map(math.log10, span) if is_logarithmic else span))
-        now = self._state.learning_rate or float(rate[-1])
-        self._rate_label.setText(translate("Panels", "Learning rate {0}").format(readable_decimal(now)))
-        low, high = float(np.nanmin(rate)), float(np.nanmax(rate))
-        self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
+        self._draw_rate(x, steps.column("learning_rate")[seen], most)
+
+    def _draw_rate(self, x: FloatArray, rate: FloatArray, most: int) -> None:
+        self._rate.setData(*thinned(x, rate, most))
+        self._rate_plot.setXRange(*self.plot.view, padding=0.0)
+        if np.isfinite(rate).any():
+            low, high = float(np.nanmin(rate)), float(np.nanmax(rate))
+            self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
+
+    def _other_in_view(self) -> tuple[FloatArray, FloatArray]:
+        """Steps and losses of the second run."""
+        other = self._curves.laid_over
+        if other is None:
+            return np.empty(0), np.empty(0)
+        seen = in_view(other.column("step"), self.plot.view, self._window)
+        return other.column("step")[seen], other.column("loss")[seen]
+
+    def _show_readout(self) -> None:
+        steps, x = self._curves.shown, self.plot.pointer
+        if x is None or not len(steps):
+            self.plot.hide_readout()
+            return
+        step, index = self._curves.step_at(x)
+        lines = [] if index is None else _lines(steps, index, self._window)
+        if (loss := self._curves.other_at(step, "loss")) is not None:
+            lines.append(f"{translate('Panels', SECOND_RUN)}  {format_number(loss, 4)}")
+        self.plot.show_readout(step, lines)
 
     def _fit_height(self, low: float, high: float) -> None:
         least = _SMALLEST_SHARE_SEEN * max(abs(low), abs(high))
@@ -349,12 +328,33 @@ def _wants_logarithms(span: tuple[float, float] | None, has_them: bool) -> bool:
     return span is not None and 0.0 < span[0] * limit < span[1]
 
 
-def _shown_span(raw: FloatArray, *curves: FloatArray) -> tuple[float, float] | None:
-    """Room for the newest values and for all but the wildest: one spike must not flatten all else. None if nothing was
-    measured."""
+def _lines(steps: Steps, index: int, window: int) -> list[str]:
+    """The numbers of a step, and the means up to it."""
+    text, lines = translate("Panels", "{0}  {1} (mean {2})"), []
+    for name, title in (("loss", translate("Panels", "Training")), ("prequential_loss", translate("Panels", "Ghosts"))):
+        values = steps.column(name)
+        value, mean = float(values[index]), newest_mean(values, index, window)
+        lines.append(text.format(title, format_number(value, 4), format_number(mean, 4)))
+    rate = readable_decimal(float(steps.column("learning_rate")[index]))
+    lines.append(translate("Panels", "Learning rate  {0}").format(rate))
+    lines.append(format_time(int(steps.column("at_ms")[index])))
+    reason = steps.why_skipped(int(steps.column("step")[index]))
+    return lines if reason is None else [*lines, translate("Panels", "Skipped: {0}").format(reason)]
+
+
+def _shown_span(window: int, raw: FloatArray, *averaged: FloatArray) -> tuple[float, float] | None:
+    """Room for all but the wildest values, for the means without those, and for the newest steps. None if nothing was
+    measured. window: steps in each mean. raw: drawn step by step; averaged: only their means are drawn."""
     parts = []
-    for curve, tail in ((raw, 0.02), *((each, 0.005) for each in curves)):
-        measured = curve[np.isfinite(curve)]
+    for values in (raw, *averaged):
+        measured = values[np.isfinite(values)]
         if measured.size:
-            parts += [np.quantile(measured, (tail, 1.0 - tail)), measured[-1:]]
-    return (float(min(map(np.min, parts))), float(max(map(np.max, parts)))) if parts else None
+            newest = np.median(measured[-_NEWEST_STEPS:], keepdims=True)
+            stride = measured.size // _MOST_JUDGED + 1
+            measured, steps = measured[::stride], max(window // stride, 1)
+            usual = np.quantile(measured, (_WILD_SHARE, 1.0 - _WILD_SHARE), method="closest_observation")
+            means = smoothed_mean(np.clip(measured, *usual), steps)[steps - 1 :]
+            parts += [means, newest]
+            parts += [usual] if values is raw or not means.size else []
+    found = np.concatenate(parts) if parts else np.empty(0)
+    return (float(found.min()), float(found.max())) if found.size else None

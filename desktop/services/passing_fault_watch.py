@@ -9,7 +9,7 @@ from core.domain.clock import Clock
 from core.domain.events import Severity
 from core.domain.passing_faults import PassingFault
 from core.market.feeds.base import FeedState
-from core.storage.database import is_writable_now
+from core.storage.database import look_whether_writable
 from core.storage.folder import DataFolder
 from desktop.state.markets import MarketRow
 from desktop.state.run_state import RunState
@@ -29,6 +29,8 @@ class PassingFaultWatch(QObject):
 
     restart_requested = Signal(bool, bool)
     """Whether to restart the feed, and training."""
+    _looked = Signal(bool)
+    """From another thread: whether the database can be written."""
 
     def __init__(
         self,
@@ -44,11 +46,12 @@ class PassingFaultWatch(QObject):
         self._first_pause_ms = self._last_pause_ms = look_every_ms
         self._tried_s: float | None = None
         self._shown_text = ""
-        self._is_closed = False
+        self._is_closed = self._is_looking = False
         self._stopped: dict[Market, PassingFault] = {}
         """Why feeds wait, of markets of the run, on the chart or not."""
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)
+        self._looked.connect(self._on_looked)
         for changed in (state.feed_changed, state.status_changed, state.run_changed):
             changed.connect(self._on_change)
         state.markets.changed.connect(self._on_market)
@@ -109,8 +112,15 @@ class PassingFaultWatch(QObject):
 
     @Slot()
     def _look(self) -> None:
-        faults = [*self._feed_faults(), self._training_fault()]
-        if is_writable_now(self._folder.database, needs_room=PassingFault.FULL_DISK in faults):
+        if not self._is_looking:  # else a share hangs
+            self._is_looking = True
+            needs_room = PassingFault.FULL_DISK in [*self._feed_faults(), self._training_fault()]
+            look_whether_writable(self._folder.database, needs_room=needs_room, answer=self._looked.emit)
+
+    @Slot(bool)
+    def _on_looked(self, is_writable: bool) -> None:
+        self._is_looking = False
+        if is_writable and not self._is_closed:
             feed = self._state.feed
             self._restart(feed=feed is not None and feed.passing is not None and feed.state is FeedState.FAILED)
 

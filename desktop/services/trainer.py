@@ -70,7 +70,7 @@ class TrainingWorker(QThread):
         from core.training.hosting.driver import TrainingDriver  # noqa: PLC0415 - after the first paint
         from core.training.hosting.process_host import host_maker  # noqa: PLC0415
 
-        with closing(open_database(DataFolder(self._spec.root).database)) as db:
+        with closing(open_database(DataFolder(self._spec.root).database, creates=False)) as db:
             store = CandleStore(db)
             make_host = host_maker(self._spec, self._clock)
             emit, clock = self.batch.emit, self._clock

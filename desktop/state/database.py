@@ -25,6 +25,9 @@ from core.training.online.issued_forecast import stored_forecast
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+_BUSY_TIMEOUT_MS = 1_000
+"""The window does not answer meanwhile."""
+
 
 class WindowDatabase:
     """Belongs to the window's thread. Call `open` first; use before that is a mistake in the code. Reading and writing
@@ -36,7 +39,7 @@ class WindowDatabase:
 
     def open(self) -> None:
         """Open the database, which in the program `DatabaseOpener` has checked. Raises StorageError."""
-        self._db = open_database(self._folder.database)
+        self._db = open_database(self._folder.database, busy_timeout_ms=_BUSY_TIMEOUT_MS)
 
     @property
     def is_open(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,16 @@ STEPS_KEPT = 1_000
 LAYER_STEPS_KEPT = 100
 
 FloatArray = NDArray[np.float64]
+
+
+class Steps(Protocol):
+    """Steps in ascending order, with the columns of `StepHistory`."""
+
+    def __len__(self) -> int: ...
+
+    def column(self, name: str) -> FloatArray: ...
+
+    def why_skipped(self, step: int) -> str | None: ...
 
 
 class StepHistory:
@@ -131,6 +142,12 @@ class RecentGradients:
 
     def _counts(self, step: StepDone) -> bool:
         return self._after_ms is None or step.at_ms > self._after_ms
+
+
+def nearest(x: FloatArray, place: float) -> int:
+    """The index of the value nearest to a place. x: [n], ascending, not empty."""
+    after = int(np.searchsorted(x, place))
+    return max(after - 1, 0) if after == x.size or (after and place - x[after - 1] <= x[after] - place) else after
 
 
 def medians(values: FloatArray) -> FloatArray:

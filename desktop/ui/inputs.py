@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QLocale, QPoint, QPointF, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QValidator
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QSlider, QStyle, QStyleOptionSlider
 
 from desktop.ui.translation import translate
 
 _MOST_DECIMALS = 12
-_MAY_BE_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
-"""Not accepted in a box with decimals: 1,500 is fifteen hundred in one country, and one and a half in another."""
+_ENGLISH = QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)
+"""All numbers in the window are written this way."""
+_WITH_DECIMAL_COMMA = QLocale(QLocale.Language.German, QLocale.Country.Germany)
+_SPACED_THOUSANDS = re.compile(r"(?<=\d)[\s'’](?=\d{3}(?!\d))")
+_SIGNS = "+-−\u061c\u200e"
+"""With the marks of direction before the sign of Arabic and Persian numbers."""
 _LADDER = (1.0, 2.0, 5.0, 10.0)
 N = TypeVar("N", bound=float)
 
@@ -29,6 +34,39 @@ def readable_decimal(value: float, digits: int = 3) -> str:
     decimals = min(max(digits - 1 - math.floor(math.log10(abs(value))), 0), _MOST_DECIMALS)
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def readings(text: str, system: QLocale | None = None) -> tuple[Decimal, ...]:
+    """What a typed number means: as the window writes numbers, and as the system's language does. Empty: nothing. Two:
+    1,125 is above one thousand in the window, and little more than one in German. A decimal comma that can be nothing
+    else is one in any language. system: None is the system's language."""
+    together = _SPACED_THOUSANDS.sub("", text.strip())
+    found = [_read(together, locale) for locale in (_ENGLISH, system or QLocale.system())]
+    meant = tuple(dict.fromkeys(number for number in found if number is not None))
+    other = None if meant else _read(together, _WITH_DECIMAL_COMMA)
+    return meant if other is None else (other,)
+
+
+def ambiguity(text: str, meanings: Sequence[Decimal]) -> str:
+    """The sentence that refuses a number with two readings."""
+    words = translate("Panels", "“{0}” can mean {1} or {2}. Enter one of these two.")
+    return words.format(text.strip(), *map(_unambiguous, meanings))
+
+
+def _read(text: str, locale: QLocale) -> Decimal | None:
+    """A number with all of its digits, in groups or not."""
+    value, is_number = locale.toDouble(text)
+    group, digits = locale.groupSeparator(), text.lstrip(_SIGNS)
+    if not is_number or not math.isfinite(value) or (group in digits and digits.startswith(locale.zeroDigit())):
+        return None  # 0,125 is no 125
+    plain = text.replace(group, "").replace(locale.decimalPoint(), ".").replace(locale.exponential(), "e")
+    return Decimal("".join(each for each in plain.replace("−", "-") if each in "+-.eE" or each.isdecimal()))
+
+
+def _unambiguous(number: Decimal) -> str:
+    """Not with three decimals: a separator of thousands has three digits behind it."""
+    text = f"{number:f}"
+    return f"{text}0" if len(text.partition(".")[2]) == 3 else text
 
 
 def next_on_ladder(value: float, steps: int) -> float:
@@ -64,9 +102,14 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
     def textFromValue(self, value: N) -> str:
         raise NotImplementedError
 
-    def parse(self, text: str) -> N | None:
-        """The typed number, in the range or not; None if the text is no number."""
+    def converted(self, number: Decimal) -> N | None:
+        """The number as this box has it; None if it cannot."""
         raise NotImplementedError
+
+    def parse(self, text: str) -> N | None:
+        """The typed number, in the range or not; None if the text is no number, or has two readings."""
+        meanings = readings(text)
+        return self.converted(meanings[0]) if len(meanings) == 1 else None
 
     def stepped(self, value: N, steps: int) -> N:
         raise NotImplementedError
@@ -99,12 +142,17 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
             return self._value  # which may have more digits than are shown
         if number is not None and self._least <= number <= self._most:
             return number
-        least, most = self.textFromValue(self._least), self.textFromValue(self._most)
+        name = f"{self.accessibleName()}: " if self.accessibleName() else ""
+        raise ValueError(name + self._refusal(typed, number))
+
+    def _refusal(self, typed: str, number: N | None) -> str:
+        meanings = readings(typed)
+        if len(meanings) > 1:
+            return ambiguity(typed, meanings)
         text = translate("Panels", "{0} is out of range. Enter a number from {1} to {2}.")
         if number is None:
             text = translate("Panels", "“{0}” is not a number. Enter one from {1} to {2}.")
-        name = f"{self.accessibleName()}: " if self.accessibleName() else ""
-        raise ValueError(name + text.format(typed.strip(), least, most))
+        return text.format(typed.strip(), self.textFromValue(self._least), self.textFromValue(self._most))
 
     def stepBy(self, steps: int) -> None:
         self._on_finished()
@@ -121,7 +169,7 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
         shown = text if text.endswith(self._suffix) or text == self.specialValueText() else text + self._suffix
         if number is not None and self._least <= number <= self._most:
             return QValidator.State.Acceptable, shown, position
-        could_become_one = all(character.isspace() or character in "0123456789.,eE+-'" for character in typed)
+        could_become_one = not any(character.isalpha() and character not in "eE" for character in typed)
         return QValidator.State.Intermediate if could_become_one else QValidator.State.Invalid, shown, position
 
     def sizeHint(self) -> QSize:
@@ -162,19 +210,18 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
 class WholeSpinBox(NumberBox[int]):
     """A whole number of any size, with its thousands apart."""
 
-    def textFromValue(self, value: int) -> str:
-        return f"{value:,}".replace(",", self.locale().groupSeparator())
+    def __init__(self, least: int, most: int, *, step: int = 1) -> None:
+        self._step = step
+        super().__init__(least, most)
 
-    def parse(self, text: str) -> int | None:
-        """Thousands may be apart; another comma may be meant as a decimal one, so it makes no number."""
-        between = rf"(?<=\d){re.escape(self.locale().groupSeparator())}(?=\d{{3}}(?!\d))"
-        try:
-            return int(re.sub(between, "", text).replace(" ", ""))
-        except ValueError:
-            return None
+    def textFromValue(self, value: int) -> str:
+        return f"{value:,}"
+
+    def converted(self, number: Decimal) -> int | None:
+        return int(number) if number == number.to_integral_value() else None
 
     def stepped(self, value: int, steps: int) -> int:
-        return value + steps
+        return value + steps * self._step
 
 
 class DecimalSpinBox(NumberBox[float]):
@@ -186,16 +233,10 @@ class DecimalSpinBox(NumberBox[float]):
         super().__init__(float(least), float(most))
 
     def textFromValue(self, value: float) -> str:
-        return readable_decimal(value, self.digits)
+        return f"{Decimal(readable_decimal(value, self.digits)):,f}"
 
-    def parse(self, text: str) -> float | None:
-        if _MAY_BE_THOUSANDS.fullmatch(text.strip()):
-            return None
-        try:
-            number = float(text.strip().replace(",", "."))
-        except ValueError:
-            return None
-        return number if math.isfinite(number) else None
+    def converted(self, number: Decimal) -> float:
+        return float(number)
 
     def stepped(self, value: float, steps: int) -> float:
         return value + steps * self._step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from desktop.ui.interface_size import follow_interface_size
 from desktop.ui.theme import Palette
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 _PIXELS_PER_TICK = 22
 _LARGEST_PLAIN_EXPONENT = 3
@@ -29,20 +31,54 @@ _LABEL_OFFSET_PX = 3
 _BETWEEN_LABELS_PX = 4
 _USUAL_LABEL = "0.0000"
 SMOOTHING_STEPS = 25
-"""Training steps in each mean of a smoothed curve."""
+"""Training steps in each mean of a smoothed curve, unless many of them share a pixel."""
+_SMOOTHED_PX = 3.0
+_MANY = 20_000
+"""Of more values, peaks are drawn at the edges of their buckets, not at their exact places, which takes longer."""
 
 
-def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
-    """The mean of the newest `window` measured values at each place; NaN before the first. values: [n], with NaN."""
+def smoothed_mean(values: FloatArray, window: int, ends: IntArray | None = None) -> FloatArray:
+    """The mean of the newest `window` measured values at each place; NaN before the first. values: [n], with NaN. ends:
+    the numbers of values up to the wanted places; None: all places."""
     measured = np.isfinite(values)
     sums = np.concatenate([[0.0], np.cumsum(np.where(measured, values, 0.0))])
     counts = np.concatenate([[0], np.cumsum(measured)])
-    ends = np.arange(1, values.size + 1)
+    ends = np.arange(1, values.size + 1) if ends is None else ends
     starts = np.maximum(ends - window, 0)
     n = counts[ends] - counts[starts]
     with np.errstate(invalid="ignore"):
         mean: FloatArray = np.where(n > 0, (sums[ends] - sums[starts]) / np.maximum(n, 1), np.nan)
     return mean
+
+
+def mean_curve(x: FloatArray, values: FloatArray, window: int, most: int) -> tuple[FloatArray, FloatArray]:
+    """The smoothed mean in at most `most` points; of many values at even places, as a mean has no peaks to keep."""
+    if x.size <= _MANY:
+        return thinned(x, smoothed_mean(values, window), most)
+    ends = np.linspace(1, x.size, most).astype(np.int64)
+    mean = smoothed_mean(values, window, ends)
+    is_measured = np.isfinite(mean)
+    return x[ends - 1][is_measured], mean[is_measured]
+
+
+def smoothing_steps(steps: float, width_px: int) -> int:
+    """Steps in each mean of a curve of so many steps: more where a pixel has many, or the curve would be a band."""
+    wanted = steps / width_px * _SMOOTHED_PX / SMOOTHING_STEPS if width_px else 1.0
+    doublings = math.ceil(math.log2(max(wanted, 1.0)))
+    return SMOOTHING_STEPS << doublings
+
+
+def newest_mean(values: FloatArray, index: int, window: int) -> float | None:
+    """The `smoothed_mean` of a curve at one place; None if nothing was measured."""
+    newest = values[max(index + 1 - window, 0) : index + 1]
+    newest = newest[np.isfinite(newest)]
+    return float(newest.mean()) if newest.size else None
+
+
+def in_view(x: FloatArray, view: tuple[float, float], before: int) -> slice:
+    """The values in a range and next to it, with as many more before them as their means need. x: [n], ascending."""
+    first, stop = np.searchsorted(x, view).tolist()
+    return slice(max(first - before, 0), stop + 1)
 
 
 def logarithm(values: FloatArray) -> FloatArray:
@@ -54,14 +90,18 @@ def logarithm(values: FloatArray) -> FloatArray:
 def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
     """At most `most` points that keep every peak: the lowest and highest of each bucket, in order. NaN is left out.
 
-    x, y: [n]. Buckets lie on a fixed grid of x, so that a curve does not shimmer while it grows.
+    x, y: [n], x ascending. Buckets lie on a fixed grid of x, so that a curve does not shimmer while it grows.
     """
     measured = np.isfinite(y)
-    x, y = x[measured], y[measured]
+    x, y = (x, y) if measured.all() else (x[measured], y[measured])
     if x.size <= most or most < 4:
         return x, y
     width = 2.0 ** math.ceil(math.log2(max((x[-1] - x[0]) / (most // 2 - 1), 1.0)))
-    starts = np.flatnonzero(np.diff(np.floor(x / width), prepend=-np.inf))
+    first, last = math.floor(x[0] / width), math.floor(x[-1] / width)
+    starts = np.unique(np.searchsorted(x, width * np.arange(first, last + 1)))
+    if x.size > _MANY:
+        lowest_and_highest = np.stack([np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)], axis=1)
+        return np.repeat(x[starts], 2), lowest_and_highest.ravel()
     peaks: set[int] = set()
     for first, end in zip(starts, [*starts[1:], x.size], strict=True):
         peaks |= {int(first + np.argmin(y[first:end])), int(first + np.argmax(y[first:end]))}
@@ -175,7 +215,7 @@ def own_children(item: QGraphicsItem) -> None:
 def plot_widget(
     name: str,
     left: type[pg.AxisItem],
-    plot_type: type[pg.PlotWidget] = pg.PlotWidget,
+    plot_type: Callable[..., pg.PlotWidget] = pg.PlotWidget,
     bottom: type[pg.AxisItem] = NumberAxis,
     top: type[pg.AxisItem] | None = None,
 ) -> pg.PlotWidget:

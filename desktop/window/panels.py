@@ -23,6 +23,7 @@ from desktop.panels.log import LogPanel
 from desktop.panels.loss import LossPanel
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.run_curves import RunCurves
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.ui.panel_base import Panel
@@ -44,8 +45,9 @@ class Panels(QObject):
     ) -> None:
         super().__init__(parent)
         self._settings = settings
-        self.loss = LossPanel(state, theme)
-        self.gradients = GradientsPanel(state, theme, settings.current)
+        self.curves = RunCurves(state, self)
+        self.loss = LossPanel(state, theme, self.curves)
+        self.gradients = GradientsPanel(state, theme, settings.current, self.curves)
         self.accuracy = AccuracyPanel(state, theme)
         self.checkpoints = CheckpointsPanel(source, theme)
         self.incidents = IncidentsPanel(state, theme)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -269,6 +270,18 @@ def test_a_changed_letter_of_a_runs_id_is_restored_by_the_next_start(made: Made,
             record.add_checkpoint(checkpoint(made.run_id, 1))
         db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     changed_in_table(folder.database, "runs", made.run_id)
+    opened = open_or_recover(folder)
+    with closing(opened.db):
+        assert opened.notice is None and RunStore(opened.db).get(made.run_id).market == MARKET
+        assert content_of(opened.db.conn) == made.content
+
+
+def test_a_changed_letter_of_a_symbol_is_restored_by_the_next_start(made: Made, folder: DataFolder) -> None:
+    settings = json.dumps({"market": {"symbol": MARKET.symbol}})
+    with closing(open_database(folder.database)) as db:
+        db.conn.execute("UPDATE runs SET settings_json = ?", (settings,))
+        db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    changed_in_table(folder.database, "markets", MARKET.symbol)
     opened = open_or_recover(folder)
     with closing(opened.db):
         assert opened.notice is None and RunStore(opened.db).get(made.run_id).market == MARKET

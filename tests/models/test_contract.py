@@ -12,6 +12,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from core.domain.challenger_sources import ENTRY_POINTS, MODEL_NAMES
+from models import contract
 from models.checks import check_module
 from models.contract import ContractError, build_checked, find_model
 from models.registry import MODELS, build_model
@@ -303,3 +305,7 @@ def test_an_installed_model_is_found_by_its_entry_point(tmp_path: Path, monkeypa
     assert getattr(find_model("own"), "__name__", "") == "Own"
     with pytest.raises(ContractError, match="The installed model 'lost' cannot be loaded: AttributeError"):
         find_model("lost")
+
+
+def test_the_window_which_has_no_torch_knows_the_models_by_name() -> None:
+    assert tuple(MODELS) == MODEL_NAMES and ENTRY_POINTS == contract.ENTRY_POINTS

@@ -30,6 +30,16 @@ def test_steps_equal_those_on_the_cpu(clip_mode: str, accumulation: int) -> None
     rigs.assert_same_state(ours, cpu)
 
 
+def test_a_padded_batch_teaches_as_much_as_the_same_samples_alone() -> None:
+    """On a GPU a late market leaves rows of padding, so that a graph still fits."""
+    ours, cpu = rigs.both(gradients=GradientSettings(accumulation=2))
+    for seed in range(4):
+        rigs.assert_alike(ours.step(batch(seed).padded(7), REFERENCE), rigs.step(cpu, seed))
+    rigs.assert_same_state(ours, cpu)
+    weights = "regimes.weights"
+    torch.testing.assert_close(rigs.state(ours)[weights], rigs.state(cpu)[weights], rtol=1e-3, atol=1e-6)
+
+
 @pytest.mark.parametrize("spike_action", ["mark", "clip", "skip"])
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
 def test_a_step_waits_once_and_uploads_its_batch(gpu: PretendGpu, precision: str, spike_action: str) -> None:

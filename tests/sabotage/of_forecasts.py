@@ -162,10 +162,10 @@ FAULTS = (
         "(row > 0) & (segment[places, row] == segment",
     ),
     Fault(
-        "accuracy-counts-the-warm-up",
+        "accuracy-with-figures-of-its-own",
         "core/evaluation/running.py",
-        "judged(columns, self._from_ms, after_gap",
-        "judged(columns, 0, after_gap",
+        "if request.group == OVERALL else found",
+        "if request.group != OVERALL else found",
     ),
     Fault(
         "reliability-counts-exceedances",
@@ -312,10 +312,16 @@ FAULTS = (
         "is_known & is_own",
     ),
     Fault(
-        "leaderboard-row-with-the-whole-5-percent",
+        "leaderboard-comparison-with-the-whole-5-percent",
         "core/evaluation/leaderboard.py",
-        "self._alpha_of_skill = _ALPHA / max(skills, 1)",
-        "self._alpha_of_skill = _ALPHA",
+        "self._alpha = _ALPHA / max(len(Ranking) * rows * (rows - 1) // 2, 1)",
+        "self._alpha = _ALPHA",
+    ),
+    Fault(
+        "leaderboard-ghosts-with-another-interval",
+        "core/evaluation/leaderboard.py",
+        "combined[of] if name == COMBINATION else",
+        "combined[of] if not name else",
     ),
     Fault(
         "leaderboard-rank-without-proof",

@@ -68,8 +68,20 @@ FAULTS = (
     Fault(
         "reported-before-it-is-stored",
         "core/market/pipeline.py",
-        "        self._store.save(self._feed.market, candles)\n",
-        "        asyncio.get_running_loop().call_soon(self._store.save, self._feed.market, candles)\n",
+        "        self._save(candles)\n",
+        "        asyncio.get_running_loop().call_soon(self._save, candles)\n",
+    ),
+    Fault(
+        "window-waits-for-a-lock",
+        "core/market/pipeline.py",
+        "with without_waiting(self._store.db):\n            return",
+        "if True:\n            return",
+    ),
+    Fault(
+        "row-of-the-future-begins-the-list",
+        "core/market/feeds/requests.py",
+        "for time_ms in times_ms if not self._server.is_ahead(time_ms)",
+        "for time_ms in times_ms[:1]",
     ),
     Fault(
         "feed-left-open",

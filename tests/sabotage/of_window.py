@@ -13,8 +13,26 @@ FAULTS = (
     ),
     Fault(
         "drift-marks-never-removed",
-        "desktop/panels/loss.py",
+        "desktop/panels/drift_marks.py",
         "            self._plot.removeItem(line)\n",
+        "",
+    ),
+    Fault(
+        "curves-with-steps-that-the-model-went-back-behind",
+        "core/storage/step_columns.py",
+        "np.vstack([numbers, skipped])[:, stays]",
+        "np.vstack([numbers, skipped])[:, : stop - self._end]",
+    ),
+    Fault(
+        "decimal-comma-read-as-thousands",
+        "desktop/ui/inputs.py",
+        "(group in digits and digits.startswith(locale.zeroDigit()))",
+        "False",
+    ),
+    Fault(
+        "trend-shown-by-a-path-to-the-other-side",
+        "core/forecast/paths.py",
+        " and path[-1] * trend > 0.0",
         "",
     ),
     Fault(

@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 from sqlite_utils import Database
 
-from core.domain.candle import Candle
+from core.domain.candle import Candle, Market
 from core.domain.quantities import BAND_50, BAND_90, LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.domain.regimes import RegimeProbabilities
-from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE, Quantiles, pack_losses
+from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, ExpertList, Quantiles, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
-from core.storage.runs import RunStore
+from core.storage.runs import Run, RunStore
 from core.training.online.evidence import RunEvidence
 from core.training.online.trainer_spec import own_mode_of
 from tests.support.candles import MARKET, MINUTE
@@ -38,27 +38,28 @@ _ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
 class SyntheticRun:
     """Its forecasts are a little better than the reference's. What is written does not depend on how many at once."""
 
-    def __init__(self, root: Path, horizons: int = 3, seed: int = 0) -> None:
+    def __init__(
+        self,
+        root: Path,
+        horizons: int = 3,
+        seed: int = 0,
+        *,
+        run: Run | None = None,
+        challengers: tuple[str, ...] = (),
+        advantage: float = 0.05,
+    ) -> None:
+        """run: one of a model that is stored already. advantage: how much less they lose than the reference's."""
         DataFolder(root).ensure()
         self._db = open_database(DataFolder(root).database)
-        runs = RunStore(self._db)
-        run = runs.create(
-            MARKET,
-            "synthetic",
-            created_at_ms=1,
-            seed=0,
-            is_seeded=True,
-            settings_json=SETTINGS,
-            device="CPU",
-            parameters=1,
-        )
+        run = run or stored_run(self._db, challengers=challengers)
         self.run_id = run.run_id
-        self._record = TrainingRecord(self._db, run.run_id, runs.acquire_fence(run.run_id))
-        self._mode = own_mode_of(MARKET)
+        self._record = TrainingRecord(self._db, run.run_id, RunStore(self._db).acquire_fence(run.head_id))
+        self._mode = own_mode_of(run.market)
+        self._experts, self._advantage = ExpertList(run.challengers), advantage
         self._horizons, self._seed = horizons, seed
         self._forecasts: list[StoredForecast] = []
         self._conditions: list[RegimeProbabilities] = []
-        self._evidence = RunEvidence()
+        self._evidence = RunEvidence(self._experts)
 
     def write(self, candles: Sequence[Candle]) -> None:
         """These candles come after those that were written before."""
@@ -85,7 +86,7 @@ class SyntheticRun:
 
     def _hits(self, target: Candle) -> FloatArray:
         """Of each expert: 9 of 10 closes inside the band, half of the directions right, none for the reference."""
-        right = self._draw(target, 2).random((len(EXPERTS), 2)) < (0.9, 0.5)
+        right = self._draw(target, 2).random((len(self._experts.loss_rows) - 1, 2)) < (0.9, 0.5)
         counts = np.ones_like(right)
         counts[REFERENCE, 1] = False
         return np.stack([right & counts, counts], axis=-1).astype(np.float64)
@@ -110,8 +111,12 @@ class SyntheticRun:
             checkpoint_id=None,
             origin_close=candle.close,
             scale=1e-3,
-            quantiles=Quantiles(shown, np.stack([shown, shown - middle])),
+            quantiles=Quantiles(shown, np.stack([shown, shown - middle, *self._of_challengers(shown)])),
         )
+
+    def _of_challengers(self, shown: FloatArray) -> list[FloatArray]:
+        """Each one's forecast, then the one without any of them."""
+        return [shown] * (len(self._experts.challengers) + 1) if self._experts.challengers else []
 
     def _scores(self, target: Candle) -> list[StoredScore]:
         known = range(1, min(self._horizons, len(self._forecasts)) + 1)
@@ -151,15 +156,35 @@ class SyntheticRun:
         return as_stored(found)
 
     def _losses(self, target: Candle, horizon: int) -> tuple[FloatArray, list[float], list[float]]:
-        """Losses of all experts [len(LOSS_ROWS), Q], of the shown forecast, and of the frozen reference model."""
-        draw = self._draw(target, horizon, 1)
-        luck = draw.gamma(4.0, 2.5e-4, QUANTITIES)
-        losses = luck * draw.normal(1.0, 0.1, (len(LOSS_ROWS), QUANTITIES)).clip(0.5)
+        """Losses of all experts [len(loss_rows), Q], of the shown forecast, and of the frozen reference model. Without
+        a movement all lose next to nothing."""
+        draw, forecasts = self._draw(target, horizon, 1), self._experts.forecasts
+        luck = draw.gamma(4.0, 2.5e-4 if target.high > target.low else 1e-20, QUANTITIES)
+        losses = luck * draw.normal(1.0, 0.1, (len(self._experts.loss_rows), QUANTITIES)).clip(0.5)
         # As stored, so that what is read back is what the other columns say.
         losses = losses.astype(np.float32).astype(np.float64)
-        losses[1:] = np.where(FORECASTS, losses[1:], losses[1 + REFERENCE])
-        shown, old_model = luck * draw.normal([[0.95], [1.0]], 0.1, (2, QUANTITIES))
+        own = losses[1 : 1 + len(forecasts)]
+        own[:] = np.where(forecasts, own, losses[1 + REFERENCE])
+        shown, old_model = luck * draw.normal([[1.0 - self._advantage], [1.0]], 0.1, (2, QUANTITIES))
         return losses, shown.tolist(), old_model.tolist()
+
+
+def stored_run(
+    db: Database, markets: Sequence[Market] = (MARKET,), challengers: Sequence[str] = (), settings: str = SETTINGS
+) -> Run:
+    """The head of a new model of these markets."""
+    return RunStore(db).create(
+        markets[0],
+        "synthetic",
+        created_at_ms=1,
+        seed=0,
+        is_seeded=True,
+        settings_json=settings,
+        device="CPU",
+        parameters=1,
+        others=markets[1:],
+        challengers=challengers,
+    )
 
 
 def made_up(root: Path, candles: Sequence[Candle], horizons: int = 3, seed: int = 0) -> str:

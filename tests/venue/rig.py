@@ -182,7 +182,7 @@ def a_feed(
 
 def pipeline_of(feed: ExchangeFeed, store: CandleStore, received: RecordingListener) -> MarketPipeline:
     """From the feed into the tables of the store's database, as the product has it."""
-    return MarketPipeline(feed, store, HoleStore(store._db), loop_time(), received)
+    return MarketPipeline(feed, store, HoleStore(store.db), loop_time(), received)
 
 
 @asynccontextmanager

@@ -6,18 +6,23 @@ import math
 from typing import Any
 
 from core.domain.dates import utc_text
+from core.forecast.experts import EXPERTS, REFERENCE
 from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMATE
 
 NOT_ENOUGH = "not enough candles"
 NOTHING = "nothing to forecast"
+ONE_LOOK = "evaluated part, one look"
+"""Marks figures of another set of candles, with another kind of interval, than the answers."""
 EXPLAINED = (
-    "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. "
+    "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. Evaluated part, one "
+    "look: without the first 1,000 candles, if enough are left, and with intervals for a single look at the end. "
     "The best single baseline is named in hindsight. bp: basis points, hundredths of a percent."
 )
 TOGETHER_EXPLAINED = (
     "Against the best: the relative reduction of the loss against the best single baseline, which is named in "
     "hindsight. What the model adds: the skill against “no change”, less that without the model. Brackets hold 95 % "
-    f"intervals. Not proven: the interval includes 0, or fewer than {FEWEST_FOR_AN_EDGE} candles count."
+    "intervals for a single look, over the evaluated part. Not proven: the interval includes 0, or fewer than "
+    f"{FEWEST_FOR_AN_EDGE} candles count."
 )
 PAPER_EXPLAINED = (
     "The rule: long if the median of the next close lies above the last close by more than the cost of a trade, "
@@ -25,6 +30,8 @@ PAPER_EXPLAINED = (
     "order was placed."
 )
 QUANTITIES = ("close", "range")
+DECIMALS = 1
+"""Of a skill or a gain in percent, in sentences and in tables."""
 ALSO_DRAWN = ("body", "upper_wick", "lower_wick", "volume")
 ALSO_DRAWN_HEADER = ("other values", "skill", "", "n")
 REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band", "n")
@@ -40,6 +47,7 @@ TOUCHED_EXPLAINED = (
     "climatology: how often each was touched."
 )
 _COIN = 0.5
+_MOST_DECIMALS = 6
 
 
 def printable(name: str) -> str:
@@ -47,8 +55,10 @@ def printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
 
 
-def percent(value: float, digits: int = 2) -> str:
-    return f"{100.0 * value:+.{digits}f} %"
+def percent(value: float) -> str:
+    """A skill or a gain with its sign, but for zero."""
+    text = f"{100.0 * value:+,.{DECIMALS}f} %"
+    return text if any(digit in text for digit in "123456789") else text[1:]
 
 
 def share(value: float | None, digits: int = 1) -> str:
@@ -60,19 +70,24 @@ def floored_percent(share: float) -> float:
     return math.floor(1000.0 * share + 1e-9) / 10.0
 
 
-def between(ci95: list[float], digits: int = 2) -> str:
-    return f"{100.0 * ci95[0]:+.{digits}f} to {100.0 * ci95[1]:+.{digits}f}"
+def between(ci95: list[float]) -> str:
+    """No end is rounded to zero, as its side of zero is the proof."""
+    return " to ".join(f"{100.0 * end or 0.0:,.{_decimals(end)}f}" for end in ci95)
+
+
+def _decimals(end: float) -> int:
+    return next((digits for digits in range(DECIMALS, _MOST_DECIMALS) if round(100.0 * end, digits)), DECIMALS)
 
 
 def missing(n: int) -> str:
     return NOT_ENOUGH if n < FEWEST_FOR_AN_ESTIMATE else NOTHING  # a share of nothing is not defined
 
 
-def measured(value: float | None, ci95: list[float] | None, n: int, digits: int = 2) -> str:
+def measured(value: float | None, ci95: list[float] | None, n: int) -> str:
     """A difference with its 95 % interval."""
     if value is None or ci95 is None:
         return missing(n) if value is None else NOT_ENOUGH
-    return f"{percent(value, digits)} ({between(ci95, digits)})"
+    return f"{percent(value)} ({between(ci95)})"
 
 
 def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
@@ -86,10 +101,10 @@ def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
     return better if ci95[0] > 0.0 else worse
 
 
-def judged(value: float | None, ci95: list[float] | None, n: int, digits: int = 2) -> str:
+def judged(value: float | None, ci95: list[float] | None, n: int) -> str:
     """A value as in `measured`, marked if nothing is proven."""
     is_open = ci95 is not None and bool(verdict(ci95, n, better="", worse=""))
-    return measured(value, ci95, n, digits) + (", not proven" if is_open else "")
+    return measured(value, ci95, n) + (", not proven" if is_open else "")
 
 
 def heading(summary: dict[str, Any]) -> str:
@@ -154,13 +169,21 @@ def findings(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
         ("Skill", *(_measured(of, "skill") for of in found)),
         ("", *(_better_or_worse(of, "skill") for of in found)),
-        ("Against the best", *map(_against_best, found)),
-        ("", *(_better_or_worse(of, "skill_vs_best") for of in found)),
+        *against_best(summary),
         ("What the model adds", *(_measured(of, "model_gain") for of in found)),
         ("", *map(_model_verdict, found)),
         ("Online training", *map(_online_gain, found)),
         ("", *(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
         ("Evaluated candles (n)", *(f"{of['n']:,}" for of in found)),
+    ]
+
+
+def against_best(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The row of `findings` that no answer and no leaderboard has, with its verdict."""
+    found = [summary["pinball"][name] for name in QUANTITIES]
+    return [
+        ("Against the best", *map(_against_best, found)),
+        ("", *("" if _is_no_change(of) else _better_or_worse(of, "skill_vs_best") for of in found)),
     ]
 
 
@@ -178,7 +201,7 @@ def challengers(summary: dict[str, Any]) -> list[tuple[str, ...]]:
         about += "" if answered in (None, 1.0) else f", answered {floored_percent(answered):.1f} %"
         rows.append((printable(name) + about, *(_judged(each, "skill") for each in alone)))
         rows.append(("\N{NO-BREAK SPACE} against the model", *(_judged(each, "skill_vs_model") for each in alone)))
-    added = (judged(each["challengers_gain"], each["challengers_gain_ci95"], each["n"], 3) for each in of)
+    added = (judged(each["challengers_gain"], each["challengers_gain_ci95"], each["n"]) for each in of)
     return [*rows, ("What all of them add", *added)]
 
 
@@ -208,8 +231,7 @@ def _judged(of: dict[str, Any], key: str) -> str:
 
 
 def _measured(of: dict[str, Any], key: str) -> str:
-    """The model's gain has one more digit, as it is small."""
-    return measured(of[key], of[f"{key}_ci95"], of.get(f"{key}_n", of["n"]), 3 if key == "model_gain" else 2)
+    return measured(of[key], of[f"{key}_ci95"], of.get(f"{key}_n", of["n"]))
 
 
 def _better_or_worse(of: dict[str, Any], key: str) -> str:
@@ -240,7 +262,7 @@ def direction(summary: dict[str, Any]) -> list[tuple[str, str]]:
     of = summary["direction"]
     hits = _with_n(of["accuracy"], of["n"], of["ci95"])
     return [
-        ("Direction right", f"{hits}; {_coin_verdict(of['ci95'], of['n'])}"),
+        ("Direction right", f"{hits}; {coin_verdict(of['ci95'], of['reverse_last'])}"),
         ("“Reverse last” right", _with_n(of["reverse_last"], of["reverse_last_n"])),
         ("Majority, in hindsight", _with_n(of["majority"], of["majority_n"])),
     ]
@@ -260,7 +282,7 @@ def difference(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Whether chance alone explains the difference between the close's losses and the reference's."""
     chance, n = summary["diebold_mariano_p"], summary["judged"]
     if chance is None:
-        return [("Diebold-Mariano, close", f"{NOT_ENOUGH} (n = {n:,})")]
+        return [("Diebold-Mariano, close", f"{missing(n)} (n = {n:,})")]
     p_value = "p below 0.0001" if chance < 1e-4 else f"p = {chance:.4f}"
     is_proven = chance < 0.05 and n >= FEWEST_FOR_AN_EDGE
     proves = "the losses differ from those of “no change”" if is_proven else "not proven that the losses differ"
@@ -297,7 +319,7 @@ def next_regime(summary: dict[str, Any]) -> str:
     """How good the model's forecasts of the next candle's regime were, in a sentence."""
     of = summary["next_regime"]
     found = f"skill {_measured(of, 'skill')}, n {of['n']:,}" if of["n"] else "none was made"
-    return f"The model's forecast of the next candle's regime, against the regime staying: {found}."
+    return f"The model's forecast of the next candle's regime, against the regime staying ({ONE_LOOK}): {found}."
 
 
 def after_gap(summary: dict[str, Any]) -> str:
@@ -305,7 +327,7 @@ def after_gap(summary: dict[str, Any]) -> str:
     of = summary["after_gap"]
     if not of["n"]:
         return "No evaluated candle came after a gap or a session break."
-    head = f"Candles after a gap or a session break: {of['n']:,}, in none of the other figures"
+    head = f"Candles after a gap or a session break ({ONE_LOOK}): {of['n']:,}, in none of the other figures"
     if of["coverage_90"] is None:
         return f"{head}; {NOT_ENOUGH} to judge them."
     skills = "; ".join(f"skill of the {name} {_measured(of[name] | {'n': of['n']}, 'skill')}" for name in QUANTITIES)
@@ -329,20 +351,6 @@ def touched(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def online(summary: dict[str, Any]) -> str:
-    """Whether online learning helped, in a sentence."""
-    of = summary["online"]
-    if not of["twin_age"]:
-        return "Whether online training helped was not measured: no reference model was stored."
-    frozen = f"the model of {of['twin_age']:,} candles earlier, which learned nothing more"
-    if of["gain"] is None:
-        return f"Whether online training helped: {NOT_ENOUGH} with a reference model, {frozen} (n = {of['n']:,})."
-    return (
-        f"Online training: {measured(of['gain'], of['ci95'], of['n'])} against the reference model, {frozen}; close "
-        f"and range in equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
-    )
-
-
 def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     """A row for each drift: time, loss before, loss after, response."""
     return [
@@ -356,21 +364,13 @@ def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def in_a_sentence(summary: dict[str, Any], name: str) -> str:
-    of = summary["pinball"][name]
-    if of["skill"] is None:
-        return f"The {name}: {missing(of['n'])} (n = {of['n']:,})."
-    skill = verdict(of["skill_ci95"], of["n"], "better than “no change”", "worse than “no change”")
-    gain = _model_verdict(of)
-    return (
-        f"The {name}: skill {_measured(of, 'skill')}, n = {of['n']:,}: {skill}. "
-        f"Against {of['best_baseline_name']}, the best single baseline, chosen in hindsight: "
-        f"{_measured(of, 'skill_vs_best')}. "
-        f"What the model adds: {_measured(of, 'model_gain')}: {gain}."
-    )
+def _is_no_change(of: dict[str, Any]) -> bool:
+    return bool(of["best_baseline_name"] == EXPERTS[REFERENCE])
 
 
 def _against_best(of: dict[str, Any]) -> str:
+    if _is_no_change(of):
+        return "“no change” is the best: see the skill"  # with its one interval
     name = "" if of["best_baseline_name"] is None else f"{of['best_baseline_name']}: "
     return name + _measured(of, "skill_vs_best")
 
@@ -391,15 +391,17 @@ def _online_verdict(ci95: list[float] | None, n: int) -> str:
     return verdict(ci95, n, "helped: the interval lies above 0", "harmed: the interval lies below 0")
 
 
-def _coin_verdict(ci95: list[float] | None, n: int) -> str:
+def coin_verdict(ci95: list[float] | None, reverse_last: float | None = None) -> str:
+    """Why a share of right directions proves nothing, in a few words. reverse_last: how often that rule was right, if
+    known."""
     if ci95 is None:
         return NOT_ENOUGH
     if ci95[0] <= _COIN <= ci95[1]:
         return "not proven better than a coin: the interval includes 50 %"
-    beyond = [limit - _COIN for limit in ci95]
-    return verdict(
-        beyond, n, "better than a coin: the interval lies above 50 %", "worse than a coin: the interval lies below 50 %"
-    )
+    side = "above" if ci95[0] > _COIN else "below"
+    does_as_well = reverse_last is not None and reverse_last >= ci95[0] > _COIN
+    rule = ", and “reverse last” does as well" if does_as_well else ""
+    return f"{side} 50 %, no proof: the interval is of one look{rule}"
 
 
 def _with_n(value: float | None, n: int, ci95: list[float] | None = None) -> str:

@@ -6,22 +6,30 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.domain.dates import utc_text
-from core.evaluation.report.figures import floored_percent, measured, percent
+from core.evaluation.leaderboard import REFERENCE_NAME
+from core.evaluation.report.figures import floored_percent, measured, missing, percent
+from core.storage.evidence_blocks import COMBINATION
 
 SKILLS_HEADER = ("Rank", "", "Skill, close", "Skill, range", "Behind the leader")
 _OTHERS = ("", "90 % band", "Direction", "ms a candle", "n", "Since")
 EMPTY = "No scores yet: the first numbers come after 50 candles."
 EXPLAINED = (
-    "A rank is one more than the number of rows that are proven better. All intervals hold jointly, "
-    "at every moment: at most 5 % of runs ever have a wrong interval among the skills; likewise the comparisons."
+    "A rank is one more than the number of rows that are proven better. Intervals hold however often one looks: that "
+    "of a skill for its row alone, ranks and what is behind the leader for all rows together."
 )
 _MISSING = "–"
+_NAMES = {COMBINATION: "ghosts", REFERENCE_NAME: "no change"}
 
 
 def skills(row: dict[str, Any]) -> tuple[str, ...]:
     """The cells under SKILLS_HEADER."""
     rank = _MISSING if row["rank"] is None else str(row["rank"])
-    return rank, row["name"], _skill(row["close"]), _skill(row["range"]), _behind(row)
+    return rank, shown_name(row), _skill(row["close"]), _skill(row["range"]), _behind(row)
+
+
+def shown_name(row: dict[str, Any]) -> str:
+    name: str = row["name"]
+    return _NAMES.get(name, name)
 
 
 def other_figures(rows: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -38,13 +46,15 @@ def other_figures(rows: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], list
 def _others(row: dict[str, Any]) -> tuple[str, ...]:
     cost = _MISSING if row["cost_ms"] is None else f"{row['cost_ms']:.1f}"
     since = _MISSING if row["since_ms"] is None else utc_text(row["since_ms"], "%Y-%m-%d %H:%M")
-    return row["name"], _share(row["coverage_90"]), _share(row["direction"]), cost, f"{row['n']:,}", since
+    return shown_name(row), _share(row["coverage_90"]), _share(row["direction"]), cost, f"{row['n']:,}", since
 
 
 def _skill(found: dict[str, Any] | None) -> str:
     """A skill with its interval; the value alone before there is one."""
-    if found is None or found["value"] is None:
+    if found is None:
         return _MISSING
+    if found["value"] is None:
+        return missing(found["n"])
     return percent(found["value"]) if found["ci95"] is None else measured(found["value"], found["ci95"], found["n"])
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.dates import utc_text
 from core.evaluation.details import Timeline
-from core.evaluation.report import charts, figures, leaderboard_figures, paper_figures
+from core.evaluation.report import answers, charts, figures, leaderboard_figures, paper_figures
 from core.evaluation.sharing import SharedRun
 from core.settings.tree import Settings, to_dict
 
@@ -67,6 +67,7 @@ def _template() -> Template:
     )
     environment.filters |= {"svg": _svg, "ranked": leaderboard_figures.skills}
     environment.globals |= {
+        "answers": answers,
         "charts": charts,
         "leaderboard_figures": leaderboard_figures,
         "figures": figures,

@@ -29,7 +29,7 @@ _log = logging.getLogger("ghostcandle.feed")
 class Page:
     """Closed candles, ascending; the opening time of the newest valid row, closed or not; and the rejected rows.
 
-    first_ms: the opening time of the oldest row, valid or not.
+    first_ms: the opening time of the oldest row, valid or not, but for one in the future.
     unfit: why the rows are no candles of the requested interval, as a sentence; None if they are.
     """
 
@@ -109,7 +109,7 @@ class Requests:
         unfit = self._server.grid.refusal(self._venue.name, times_ms)
         sound, refused = self._sifted(rows)
         self._server.learn(sound)
-        first_ms = rows[0].open_time_ms if rows else None
+        first_ms = min((time_ms for time_ms in times_ms if not self._server.is_ahead(time_ms)), default=None)
         if not sound:
             return Page([], None, refused, first_ms, unfit)
         newest_ms = sound[-1].open_time_ms

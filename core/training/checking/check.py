@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
 from pathlib import Path
@@ -111,8 +112,7 @@ def _run_trial(
 
 
 def _run_part(spec: SessionSpec, candles: Sequence[Candle], clock: Clock) -> list[TrainerEvent]:
-    service, db = TrainingService(spec, clock), open_database(DataFolder(spec.root).database)
-    try:
+    with closing(open_database(DataFolder(spec.root).database)) as db, closing(TrainingService(spec, clock)) as service:
         store, events = CandleStore(db), list(service.opening_events())
         if source_of(spec.settings.model.challengers[0]).command:
             service.handle(SetPaused(True))
@@ -121,9 +121,6 @@ def _run_part(spec: SessionSpec, candles: Sequence[Candle], clock: Clock) -> lis
             events += service.handle(ObserveClose((MarketCandle(candle, ForecastMode.REPLAY, spec.market),)))
         service.handle(SaveCheckpoint())
         return events
-    finally:
-        db.close()
-        service.close()
 
 
 def _recorded(folder: DataFolder) -> tuple[FloatArray, ChallengerFigures]:

@@ -43,7 +43,8 @@ class Batch:
     """[B, H, Q]; 0 if the target has not closed or lies beyond a gap."""
     regimes: NDArray[np.float32]
     """[B, 2, 3]: `regime_logits` at the origin, and the mixture's probabilities at the next candle, in the order of
-    `Regime`; these are 0 where they are not known, and such a sample teaches the regime head nothing."""
+    `Regime`; these are 0 where they are not known, and such a sample teaches the regime head nothing. In a batch with
+    padding they are larger, by the share of rows."""
 
     @property
     def size(self) -> int:
@@ -60,8 +61,10 @@ class Batch:
         return self.features, self.is_real, self.targets, self.weights, self.regimes
 
     def padded(self, size: int) -> Batch:
-        """The batch with rows of weight 0 up to `size`: they change no loss and no gradient."""
-        return Batch(*(padded(array, size) for array in self.arrays))
+        """The batch with rows of weight 0 up to `size`: they change no loss and no gradient. The labels of regimes
+        weigh more for it, as the regime head takes the mean over all rows."""
+        weighted = self.regimes * np.array([[1.0], [size / max(self.size, 1)]], dtype=np.float32)
+        return Batch(*(padded(array, size) for array in (*self.arrays[:-1], weighted)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from core.storage.runs import RunStore
 from core.training.commands import (
     EXIT,
     ObserveClose,
+    RecordIncident,
     SaveCheckpoint,
     SetDevice,
     SetPaused,
@@ -122,8 +123,15 @@ class TrainingDriver:
             self._give_up_progress()
             self._device_watch.end()
             self._host.close()
-            if rest := self._restarts.pop_unrecorded_incidents():  # no host is left to receive them
-                store_incidents(rest, self._restarts.spec, self._run_id)
+            self._leave_rest()
+
+    def _leave_rest(self) -> None:
+        """Store the incidents that no host has received, or leave them in the inbox with the switches, for a driver
+        that follows."""
+        rest = self._restarts.pop_unrecorded_incidents()
+        is_stored = not rest or store_incidents(rest, self._restarts.spec, self._run_id)
+        for command in (*self._restarts.pop_commands(), *(() if is_stored else map(RecordIncident, rest))):
+            self._inbox.send(command)
 
     def _is_finished(self) -> bool:
         if self._inbox.is_stopped:
@@ -344,7 +352,7 @@ def store_incidents(incidents: Sequence[Incident], spec: SessionSpec, run_id: st
 
 
 def _write(incidents: Sequence[Incident], spec: SessionSpec, run_id: str | None) -> bool:
-    db = open_database(DataFolder(spec.root).database)
+    db = open_database(DataFolder(spec.root).database, creates=False)
     try:
         runs = RunStore(db)
         if run_id is None:

@@ -105,7 +105,7 @@ class HeadlessRun:
 
     async def _feed_candles(self) -> None:
         try:
-            db = open_database(self._database)
+            db = open_database(self._database, creates=False)
             try:
                 feeds = zip(self._spec.markets, self._feeds, strict=True)
                 await asyncio.gather(*(self._feed_market(db, market, feed) for market, feed in feeds))
@@ -113,6 +113,8 @@ class HeadlessRun:
                 db.close()
         except StorageError as error:
             self._failure = str(error)
+            self._ending.set()
+            self._inbox.stop()
         finally:
             for market in self._spec.markets:
                 self._inbox.feed_ended(market)
@@ -156,7 +158,7 @@ class HeadlessRun:
         while True:
             self._waits_for = None
             try:
-                with closing(open_database(self._database)) as db:
+                with closing(open_database(self._database, creates=False)) as db:
                     make_host, store = host_maker(self._spec, self._clock), CandleStore(db)
                     TrainingDriver(self._spec, make_host, store, self._inbox, self._on_events, self._clock).run()
             except Exception as error:

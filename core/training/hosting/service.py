@@ -109,7 +109,7 @@ class TrainingService:
         self._opening_incidents: list[TrainerEvent] = []
         self._opening_rescores: tuple[TrainerEvent, ...] = ()
         self._deferred_incidents: list[TrainerEvent] = []
-        self._db = open_database(DataFolder(spec.root).database)
+        self._db = open_database(DataFolder(spec.root).database, creates=False)
         self._closing = ExitStack()
         self._closing.callback(self._db.close)
         try:

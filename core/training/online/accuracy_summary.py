@@ -8,7 +8,7 @@ import numpy as np
 
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup, ForecastMode
 from core.domain.quantities import FloatArray
-from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF
+from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMATE
 from core.forecast.score import mean, newest_coverage, share
 from core.storage.records import StoredScore
 
@@ -65,6 +65,8 @@ def accuracy_summary(
 
 def _verdict(close: Estimate) -> str:
     n = close.n
+    if close.value is None and n >= FEWEST_FOR_AN_ESTIMATE:
+        return f"Nothing to forecast: the close hardly ever moved, on {n:,} candles."
     if close.value is None:
         return f"Too early to tell: {n:,} scored candles."
     if close.low is None or close.high is None:

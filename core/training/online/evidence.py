@@ -1,29 +1,94 @@
-"""Evidence for a run's skill: losses summed in blocks, for verdicts that are valid at every moment.
+"""The figures of a run: skill of the ghosts, gain of the model, worth of learning, each with one interval.
 
-The sums of a full block are stored once and never change: a verdict depends on the original scores, even after they
-were thinned or corrected. No torch.
+They are computed here and nowhere else, over all of the run's own candles, one ahead, with intervals that hold at every
+moment. Losses are summed in blocks. The sums of a full block are stored once and never change: a figure depends on the
+original scores, even after they were thinned or corrected. No torch.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.events import Estimate, ForecastMode, OnlineGain
 from core.domain.quantities import FloatArray, Quantity
-from core.forecast.confidence import ratio_sequence
+from core.forecast.confidence import proven_after, ratio_sequence
 from core.forecast.experts import NO_CHALLENGERS, ExpertList, unpack_losses
 from core.forecast.sample_sizes import BLOCK
-from core.forecast.score import quotient
+from core.forecast.score import LEAST_LOSS, quotient
 from core.storage.evidence_blocks import COMBINATION, ONLINE, OWN, EvidenceBlock, expert_kind
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 
 _PAIR = 2
 """Close, then range."""
+SHOWN, WITHOUT_MODEL, REFERENCE = range(3)
+"""Rows of the losses of a run's own forecasts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossSums:
+    """Losses [row, close or range] of n candles, with the unit of all rows last.
+
+    blocks: [B, 3, 2], of each full block; ends_ms: [B], its last target. rest: [3, 2], of the candles in none.
+    """
+
+    n: int
+    ends_ms: NDArray[np.int64]
+    blocks: FloatArray
+    rest: FloatArray
+
+    @property
+    def total(self) -> FloatArray:
+        total: FloatArray = self.blocks.sum(axis=0) + self.rest
+        return total
+
+    def gains(self, against: int) -> tuple[Estimate, Estimate, Estimate]:
+        """How much less the first row loses than row `against`, as a share of the last row's loss: both equally, close,
+        range."""
+        units = self.total[-1]
+        close, spread = (self._ratio(against, np.eye(_PAIR)[part]) for part in range(_PAIR))
+        if any(quotient(1.0, float(unit), self.n) is None for unit in units):
+            return Estimate(None, None, None, self.n), close, spread
+        return self._ratio(against, 1.0 / units), close, spread
+
+    def proven_after(self, against: int, quantity: int) -> int | None:
+        """After how many candles, looked at after each full block, this gain was first proven; None: never. quantity:
+        0 for the close, 1 for the range."""
+        lost = self.blocks[:, :, quantity]
+        return proven_after(lost[:, against] - lost[:, 0], lost[:, -1])
+
+    def _ratio(self, against: int, weights: FloatArray) -> Estimate:
+        blocks, total = self.blocks, self.total
+        parts, wholes = (blocks[:, against] - blocks[:, 0]) @ weights, blocks[:, -1] @ weights
+        part, whole = float((total[against] - total[0]) @ weights), float(total[-1] @ weights)
+        return ratio_sequence(parts, wholes, quotient(part, whole, self.n), self.n)
+
+
+def pooled(runs: Sequence[tuple[int, LossSums]]) -> LossSums:
+    """Several markets as one. runs: the interval in ms of each, and its losses.
+
+    Each counts in units of its mean loss in the last row. Markets move together, so blocks that end within the time of
+    50 candles are one observation: their mean.
+    """
+    if len(runs) == 1:
+        return runs[0][1]
+    times = [of.ends_ms // (BLOCK * interval_ms) for interval_ms, of in runs]
+    every = np.unique(np.concatenate(times))
+    blocks, count = np.zeros((every.size, 3, _PAIR)), np.zeros((every.size, 1, 1))
+    rests = []
+    for when, (_, of) in zip(times, runs, strict=True):
+        mean_unit = of.total[-1] / max(of.n, 1)
+        scale = np.where(mean_unit > LEAST_LOSS, 1.0 / np.maximum(mean_unit, LEAST_LOSS), 0.0)
+        places = np.searchsorted(every, when)
+        blocks[places] += of.blocks * scale
+        count[places] += 1.0
+        rests.append(of.rest * scale)
+    return LossSums(sum(of.n for _, of in runs), every, blocks / count, np.mean(rests, axis=0))
 
 
 class SkillEvidence:
@@ -81,26 +146,16 @@ class SkillEvidence:
         self._known.clear()
         self._open, self._counted_until_ms = [], until_ms
 
+    @property
+    def sums(self) -> LossSums:
+        blocks, ends_ms = np.array(self._blocks).reshape(-1, 3, _PAIR), np.array(self._ends_ms, dtype=np.int64)
+        return LossSums(self.n, ends_ms, blocks, sum((losses for _, losses in self._open), np.zeros((3, _PAIR))))
+
     def gains(self, against: int) -> tuple[Estimate, Estimate, Estimate]:
-        """How much less the first row loses than row `against`, as a share of the last row's loss: both equally, close,
-        range."""
+        """As in `LossSums`."""
         if against not in self._known:
-            self._known[against] = self._gains(against)
+            self._known[against] = self.sums.gains(against)
         return self._known[against]
-
-    def _gains(self, against: int) -> tuple[Estimate, Estimate, Estimate]:
-        blocks = np.array(self._blocks).reshape(-1, 3, _PAIR)
-        total = blocks.sum(axis=0) + sum((losses for _, losses in self._open), np.zeros((3, _PAIR)))
-        units = total[-1]
-        close, spread = (self._ratio(blocks, total, against, np.eye(_PAIR)[part]) for part in range(_PAIR))
-        if any(quotient(1.0, float(unit), self.n) is None for unit in units):
-            return Estimate(None, None, None, self.n), close, spread
-        return self._ratio(blocks, total, against, 1.0 / units), close, spread
-
-    def _ratio(self, blocks: FloatArray, total: FloatArray, against: int, weights: FloatArray) -> Estimate:
-        parts, wholes = (blocks[:, against] - blocks[:, 0]) @ weights, blocks[:, -1] @ weights
-        part, whole = float((total[against] - total[0]) @ weights), float(total[-1] @ weights)
-        return ratio_sequence(parts, wholes, quotient(part, whole, self.n), self.n)
 
     def later(self, after_ms: int) -> SkillEvidence:
         """Of targets after this one alone: a block counts if all of it is later."""
@@ -249,13 +304,18 @@ class RunEvidence:
         """Blocks that became full since the last call, to be stored."""
         return self._own.pop_new() + self._online.pop_new() + self.experts.pop_new()
 
+    @property
+    def own(self) -> LossSums:
+        """Losses of the run's own forecasts; the rows are SHOWN, WITHOUT_MODEL and REFERENCE."""
+        return self._own.sums
+
     def skills(self) -> tuple[Estimate, Estimate, Estimate]:
         """The shown forecast's skill against the reference: both equally, close, range."""
-        return self._own.gains(against=2)
+        return self._own.gains(REFERENCE)
 
     def model_gains(self) -> tuple[Estimate, Estimate, Estimate]:
         """The gain of the model over the baselines: both equally, close, range."""
-        return self._own.gains(against=1)
+        return self._own.gains(WITHOUT_MODEL)
 
     def model_gain_after(self, after_ms: int) -> Estimate:
         """The first of `model_gains`, over targets after this one alone."""

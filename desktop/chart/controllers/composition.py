@@ -215,7 +215,7 @@ class ForecastNote(QObject, Tool):
         chart.add_tool(self)
         settings.changed.connect(self.refresh)
         changes = (state.status_changed, state.forecast_changed, state.jobs_changed)
-        for signal in (*changes, state.record_changed, state.feed_changed, chart.series_changed):
+        for signal in (*changes, state.record_changed, state.feed_changed, chart.series_changed, chart.computed):
             signal.connect(self.refresh)
         self._seconds = QTimer(self, interval=1_000)
         self._seconds.timeout.connect(self.refresh)

@@ -16,7 +16,7 @@ from core.domain.events import QUANTILE_LEVELS, ForecastMade, Ghost
 from core.domain.quantities import MEDIAN, FloatArray, Quantity
 from core.forecast.chance import WITHIN, Chances, LearnedChances
 from core.forecast.ghosts import ghosts as ghosts_along
-from core.forecast.paths import NEEDED_CANDLES, Paths, most_central
+from core.forecast.paths import NEEDED_CANDLES, Paths, has_trend, most_central
 from core.training.online.forecast_events import paths_of, quantiles_of
 
 _BAND_LEVELS = {50: (0.25, 0.75), 90: (0.05, 0.95)}
@@ -88,10 +88,12 @@ class PriceChance:
 @dataclass(frozen=True, slots=True)
 class CentralPath:
     """The most central of `count` sample paths, as ghosts: their bodies end at its closes, and they are as tall as the
-    median range. The first ghost and all bands are the forecast's."""
+    median range. The first ghost and all bands are the forecast's. has_trend: the forecast's, which the path shows as
+    candles; without one its bodies would be those of chance alone."""
 
     ghosts: tuple[Ghost, ...]
     count: int
+    has_trend: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +167,9 @@ def _found(paths: Paths, made: ForecastMade, interval: Interval, learned: Learne
     closes[0] = natural[0, Quantity.CLOSE, MEDIAN]  # the first ghost stays as it is scored
     along = ghosts_along(natural, made.origin_close, made.origin_open_time_ms, interval, closes)
     spaced = np.linspace(0, len(paths.close) - 1, SHOWN_PATHS).astype(np.int64)  # neighbours overlap in the past
-    return Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths, learned))
+    return Found(
+        paths.close[spaced], CentralPath(along, len(paths.close), has_trend(natural, closes)), Chances(paths, learned)
+    )
 
 
 def _key_of(made: ForecastMade, series: CandleSeries) -> _Key:

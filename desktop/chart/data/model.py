@@ -295,10 +295,15 @@ class ChartModel:
         found = None if self.other_interval is not None else self.futures.of(self.forecast, self.series)
         return None if found is None else found.central
 
+    def drawn_path(self, *, along_path: bool) -> CentralPath | None:
+        """The path that the bodies of the ghosts follow: the most central one if the forecast has a trend to show, or
+        if wanted in any case. None: they are the medians."""
+        central = self.central_path()
+        return central if central is not None and (along_path or central.has_trend) else None
+
     def drawn_ghosts(self, *, along_path: bool) -> tuple[PlacedGhost, ...]:
-        """The ghosts as they are painted: along the most central path, if wanted and known. Figures are still taken
-        from `ghosts`, which are scored."""
-        central = self.central_path() if along_path else None
+        """The ghosts as they are painted. Figures are still taken from `ghosts`, which are scored."""
+        central = self.drawn_path(along_path=along_path)
         if central is None:
             return self.ghosts()
         return tuple(replace(placed, ghost=central.ghosts[placed.ahead - 1]) for placed in self.ghosts())

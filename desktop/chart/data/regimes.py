@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade
 from core.domain.regimes import Regime, RegimeProbabilities
-from core.evaluation.next_regime import brier_scores
 from core.storage.record_reader import RecordReader
-from core.storage.records import ConditionRows
 
 _BLOCK = 2048
 """Candles per block: reading one takes about 3 ms."""
-_MOST_JUDGED, _FEWEST_JUDGED = 1_000, 300
 _REGIMES = tuple(Regime)
 _NOW, _NEXT, _HAS_NEXT = slice(3), slice(3, 6), slice(6, 7)
 _COLUMNS = 7
@@ -52,8 +49,6 @@ class RegimeTrack:
         self._block = block
         self.on_wanted: Callable[[], None] = lambda: None
         """Called when something has to be read."""
-        self._judged_version = -1
-        self._saved: tuple[float, int] | None = None
         self.version = 0
         """Increases with every visible change."""
         self.begin(None)
@@ -113,20 +108,6 @@ class RegimeTrack:
         row = int(np.searchsorted(self._times[: self._count], time_ms))
         is_known = row < self._count and self._times[row] == time_ms
         return self._sums[row + 1] - self._sums[row] if is_known else None
-
-    def error_saved(self, interval_ms: int) -> tuple[float, int] | None:
-        """The share of the squared error of "the regime stays" that the model's newest forecasts saved, and how many
-        there were; None if too few are loaded. interval_ms: of the run's candles."""
-        if self._judged_version != self.version:
-            first = max(self._count - _MOST_JUDGED - 1, 0)
-            values = np.diff(self._sums[first : self._count + 1], axis=0)
-            forecasts = np.where(np.round(values[:, _HAS_NEXT]) > 0.0, values[:, _NEXT], np.nan)
-            rows = ConditionRows(self._times[first : self._count], values[:, _NOW], forecasts)
-            _, model, stays = brier_scores(rows, interval_ms)
-            is_enough = len(model) >= _FEWEST_JUDGED and stays.sum() > 0.0
-            self._saved = (float(1.0 - model.sum() / stays.sum()), len(model)) if is_enough else None
-            self._judged_version = self.version
-        return self._saved
 
     def view(self, series: CandleSeries, first: int, stop: int, group: int) -> RegimeView:
         """The regimes of the candles first..stop - 1 of a series with the run's interval, in groups of `group` that

@@ -26,6 +26,8 @@ from desktop.ui import formatting
 from desktop.ui.theme import with_alpha
 
 _AREA_ALPHAS = (22, 36)
+_GROUND_ALPHA = 225
+"""Of the ground of a level's price, which would be lost among the wicks."""
 _HALO_PX = 1.5
 """Outline width around letters, so that text over a candle is readable."""
 _AROUND = ((1, 0), (0.7, 0.7), (0, 1), (-0.7, 0.7), (-1, 0), (-0.7, -0.7), (0, -1), (0.7, -0.7))
@@ -66,11 +68,12 @@ class DrawingsLayer(PlacedLayer[Drawing]):
         return tags
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
-        """The chance of the price of a horizontal line under the mouse."""
+        """The chance of the price of a horizontal line under the mouse, if there is one."""
         hovered = next((each for each in self.shown.things if self.is_hovered(each)), None)
         if hovered is None or hovered.kind is not DrawingKind.HORIZONTAL:
             return None
-        return chance_tip(frame, model, hovered.anchors[0].price, cursor)
+        price = hovered.anchors[0].price
+        return chance_tip(frame, model, price, cursor) if model.chances_of(price) else None
 
     def grip_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Grip[Drawing] | None:
         """The part of the topmost drawing at a device pixel."""
@@ -138,10 +141,13 @@ def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_active: bool) ->
 
 
 def _write(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
-    """Text has an outline in the background colour and no box, so that the candles beside it stay visible."""
+    """A text of the user has an outline in the background colour and no box, so that the candles beside it stay
+    visible; the price of a level has a ground."""
     painter.setFont(text_font(frame, shape.drawing) if shape.drawing.text else frame.fonts.regular)
     halo = _HALO_PX * frame.ratio
     for words in shape.texts:
+        if shape.drawing.kind is DrawingKind.FIBONACCI:
+            painter.fillRect(words.ground, with_alpha(frame.palette.background, _GROUND_ALPHA))
         painter.setPen(frame.palette.background)
         for x, y in _AROUND:
             painter.drawText(words.baseline + QPointF(x * halo, y * halo), words.text)

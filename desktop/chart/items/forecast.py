@@ -216,7 +216,7 @@ class FuturesLayer(Layer):
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         """Rows below a ghost's figures, which are medians: the body that is drawn instead."""
         placed = None if index is None else model.ghost(index)
-        central = model.central_path() if frame.style.shows_paths else None
+        central = model.drawn_path(along_path=frame.style.shows_paths)
         if placed is None or central is None or placed.ahead == 1:
             return ()
         close = format_price(central.ghosts[placed.ahead - 1].close, frame.decimals)

@@ -76,12 +76,14 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
         return labels
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
-        """The full text of the label under the cursor, if it is shortened; else the chance of the line's price."""
+        """The full text of the label under the cursor, if it is shortened; else the chance of the line's price, if
+        there is one. The price axis says why there is none: here it would cover candles, and tell nothing."""
         line = next((line for area, line in reversed(self._cut) if area.contains(cursor)), None)
         if line is not None:
             return text_tip(frame, cursor, _words(frame, line, LONGEST_LABEL))
         hovered = next((line for line in self.shown.things if self.is_hovered(line)), None)
-        return None if hovered is None else chance_tip(frame, model, hovered.price, cursor)
+        has_chance = hovered is not None and bool(model.chances_of(hovered.price))
+        return chance_tip(frame, model, hovered.price, cursor) if hovered is not None and has_chance else None
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         selected = next((line for line in self.shown.things if self.is_selected(line)), None)

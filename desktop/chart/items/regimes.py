@@ -15,7 +15,7 @@ from core.domain.regimes import Regime, RegimeProbabilities
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.regimes import RegimeView
 from desktop.chart.painting.primitives import Rects, fill_rects, rects
-from desktop.chart.painting.text import Box, Row, Span, box_size, fitting_row, paint_box
+from desktop.chart.painting.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.layer import GROUND_Z, OVER_CANDLES_Z, Layer, PlotLabel
@@ -61,10 +61,7 @@ class RegimeLayer(Layer):
         """What the strip is, at its left end."""
         if model.other_interval is not None or not np.isfinite(_in_view(frame, model).forecasts).any():
             return ()
-        muted, saved = frame.palette.muted_text, model.regimes.error_saved(model.series.interval.duration_ms)
-        row: Row = (Span(translate("Chart", "Regime forecast by the model"), muted),)
-        whole = row if saved is None else (*row, Span(_saved_text(*saved), muted, glue=True))
-        row = fitting_row((whole, row), frame.fonts, frame.layout.plot_right, 1)
+        row: Row = (Span(translate("Chart", "Regime forecast by the model"), frame.palette.muted_text),)
         size = box_size((row,), frame.fonts)
         corner = QPoint(0, frame.layout.main_bottom - frame.scaled(_STRIP_PX) - size.height())
         box = Box(QRect(corner, size), (row,), frame.palette.background)
@@ -115,13 +112,6 @@ class _ForecastStrip(ChartItem):
             regime, is_sure = divmod(kind, 2)
             colour = mixed(frame.palette.regimes[regime], frame.palette.background, _STRIP_SHARES[is_sure])
             fill_rects(painter, areas[kinds == kind], colour)
-
-
-def _saved_text(share: float, candles: int) -> str:
-    below = translate("Chart", " · error {0} below “no change”, {1}")
-    above = translate("Chart", " · error {0} above “no change”, {1}")
-    size, judged = formatting.format_percent(abs(share), 0), formatting.format_candles(candles)
-    return (below if share >= 0.0 else above).format(size, judged)
 
 
 def _in_view(frame: Frame, model: ChartModel) -> RegimeView:

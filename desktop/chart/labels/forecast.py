@@ -108,7 +108,7 @@ def _lateness(frame: Frame, model: ChartModel) -> str:
 def legend_text(model: ChartModel, style: Style) -> str:
     """What the ghosts' dashes and bands mean. The cross at its end says that a click closes it."""
     ghosts = translate("Chart", "Dashes: median close")
-    if style.shows_paths and model.central_path() is not None:
+    if model.drawn_path(along_path=style.shows_paths) is not None:
         ghosts = translate("Chart", "Ghosts: the most central path")
     bands = translate("Chart", "bands: 50 % and 90 % of closes. The news is in them")
     return " · ".join((ghosts, bands) if style.shows_bands else (ghosts,)) + "  ×"

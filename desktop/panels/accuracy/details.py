@@ -51,7 +51,7 @@ class AccuracyDetails(QWidget):
         self._n = Label()
         self._waiting = Label(alignment=Qt.AlignmentFlag.AlignCenter, wraps=True)
         self._first = WrappedLabel()
-        """Explains which candles “all” excludes."""
+        """Says how many candles most figures leave out."""
         self._stack = QStackedWidget()
         self._stack.addWidget(self.models)
         self._shown: tuple[object, ...] = ()
@@ -106,15 +106,15 @@ class AccuracyDetails(QWidget):
 
     def _show_count(self, found: RunAccuracy) -> None:
         set_text(self._n, how_many(found.chosen.n))
-        first = translate("Panels", "The first {0} candles are not evaluated: “no change” needs them as its past.")
-        first = first.format(format_count(found.left_out))
-        every = translate(
-            "Panels", "All candles are evaluated while there are few; from 1,300 on, the first 1,000 are not."
-        )
-        set_tooltip(self._n, f"{first if found.left_out else every}\n{_which(found)}")
-        short = translate("Panels", "Without the first {0} candles")
+        set_tooltip(self._n, _which(found))
+        short = translate("Panels", "Without {0} candles, except in skill and gain one candle ahead")
         set_text(self._first, short.format(format_count(found.left_out)))
-        set_tooltip(self._first, first)
+        why = translate(
+            "Panels",
+            "Skill and gain one candle ahead count all of the run's own candles. All else leaves out those that are "
+            "older than the newest {0}, were corrected, or whose detail was deleted.",
+        )
+        set_tooltip(self._first, why.format(format_count(found.most)))
 
     def _on_chosen(self) -> None:
         self.wanted.emit(self.request)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.settings.tree import Settings
 from desktop.panels.gradients.diagnosis_card import DiagnosisCard
 from desktop.panels.gradients.parts import Measured
+from desktop.state.run_curves import RunCurves
 from desktop.state.run_state import RunState
 from desktop.state.step_history import LAYER_STEPS_KEPT, FloatArray, means, medians
 from desktop.state.training_words import break_sentence
@@ -28,9 +30,12 @@ _TWO_COLUMNS_FROM_CHARACTERS = 90
 class GradientsPanel(Panel):
     """One column, or two if there is room."""
 
-    def __init__(self, state: RunState, theme: Theme, settings: Settings) -> None:
+    wanted = Signal(object)
+    """The `CurvesRequest` at each refresh."""
+
+    def __init__(self, state: RunState, theme: Theme, settings: Settings, curves: RunCurves) -> None:
         super().__init__(theme)
-        self._state = state
+        self._state, self._curves = state, curves
         self.card = DiagnosisCard(settings, theme)
         self._measured: Measured | None = None
         self._content = QWidget()
@@ -45,12 +50,13 @@ class GradientsPanel(Panel):
             translate("Panels", "No training steps yet.\nGradients are measured from the first step."), self
         )
         self.follow(state.steps_changed, state.status_changed, state.run_changed, state.diagnosis_changed)
+        self.follow(curves.changed)
 
     @property
     def measured(self) -> Measured:
         """Made when first shown, as it takes a sixth of the window's building time."""
         if self._measured is None:
-            self._measured = Measured(self.theme)
+            self._measured = Measured(self._state, self.theme, self._curves)
             self._inside.addWidget(self._measured, 1)
             self._measured.show()  # a layout would show it only in the next turn of the event loop
             QWidget.setTabOrder(self.card.undo_button, self._measured.layers.measure)
@@ -59,6 +65,7 @@ class GradientsPanel(Panel):
         return self._measured
 
     def refresh(self) -> None:
+        self.wanted.emit(self._curves.request)
         has_steps = len(self._state.steps) > 0
         why = break_sentence(self._state)
         self._empty.update_state(is_empty=not has_steps, is_loading=self._state.is_loading, why=why)
@@ -68,7 +75,7 @@ class GradientsPanel(Panel):
         self.card.show_diagnosis(self._state.diagnosis)
         if not has_steps:
             return
-        self.measured.norms.show_steps(self._state.steps)
+        self.measured.norms.show_steps()
         self._refresh_numbers()
         self._refresh_layers()
         self.measured.parts.show_parts(means(self._state.gradients.loss_parts()))

@@ -13,6 +13,8 @@ from core.domain.quantities import Quantity
 from desktop.panels.gradients.bars import Bar, BarList
 from desktop.panels.gradients.layer_names import layer_title
 from desktop.panels.gradients.norm_plot import NormPlot
+from desktop.state.run_curves import RunCurves
+from desktop.state.run_state import RunState
 from desktop.state.step_history import LAYER_STEPS_KEPT, FloatArray
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import MISSING, format_percent, format_significant
@@ -156,9 +158,9 @@ def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *
 class Measured(QWidget):
     """Norms, numbers, layers and the parts of the loss, in one column or two."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, state: RunState, theme: Theme, curves: RunCurves) -> None:
         super().__init__()
-        self.norms = NormPlot(theme)
+        self.norms = NormPlot(state, theme, curves)
         self.numbers = NumberGrid(MEANINGS, _MOST_IN_A_ROW, figure=_NEWEST)
         self.layers = LayerSection(theme)
         self.parts = PartSection(theme)

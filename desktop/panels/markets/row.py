@@ -15,7 +15,7 @@ from core.market.feeds.base import FeedState
 from core.market.feeds.tickers import Quote
 from core.market.shown_names import shown_symbol
 from desktop.panels.accuracy.answers import Found, answers_of
-from desktop.panels.accuracy.words import how_many, proof_in_full, span, value_of
+from desktop.panels.accuracy.words import NOTHING, how_many, is_of_nothing, proof_in_full, span, value_of
 from desktop.panels.feed.words import HEALTHY_STATES, in_one_line, state_colour, state_within
 from desktop.services.learned_markets import fits
 from desktop.state.markets import MarketRow
@@ -162,7 +162,7 @@ class Row:
         for estimate, name, words in parts:
             if estimate is not None:
                 if value_of(estimate) is not None:
-                    lines.append(words.format(format_percent(estimate.value, 2, signed=True), span(estimate)))
+                    lines.append(words.format(worth_text(estimate), span(estimate, 1)))
                 lines.append(proof_in_full(estimate, name))
         if self.known.is_in_run and self.known.position_ms is not None:
             newest = format_time(self.known.position_ms)
@@ -178,17 +178,19 @@ def change_colour(row: Row, palette: Palette) -> QColor:
 
 
 def worth_text(estimate: Estimate | None) -> str:
-    """``+1.24 %``; a dash while it has no interval."""
-    return format_percent(None if estimate is None else value_of(estimate), 2, signed=True)
+    """``+1.2 %``; a dash while it has no interval."""
+    return format_percent(None if estimate is None else value_of(estimate), 1, signed=True)
 
 
 def proof_text(estimate: Estimate | None) -> str:
-    """``0.31 to 2.12``; ``not proven`` if 0 is in it; the number of candles while there is no interval."""
+    """``0.3 to 2.1``; ``not proven`` if 0 is in it; the number of candles while there is no interval."""
     if estimate is None:
         return ""
+    if is_of_nothing(estimate):
+        return translate("Panels", NOTHING)
     if estimate.low is None or estimate.high is None:
         return how_many(estimate.n)
-    return translate("Panels", "not proven") if estimate.low <= 0.0 <= estimate.high else span(estimate)
+    return translate("Panels", "not proven") if estimate.low <= 0.0 <= estimate.high else span(estimate, 1)
 
 
 def worth_colour(accuracy: AccuracySummary | None, palette: Palette, *, is_of_model: bool) -> QColor:

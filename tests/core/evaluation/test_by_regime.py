@@ -80,7 +80,7 @@ def test_evaluate_groups_the_scores_by_regime(tmp_path: Path) -> None:
     assert list(found["regimes"]) == [regime.value for regime in Regime]
     (calm, *_), header = figures.regimes(found), figures.REGIME_HEADER
     assert len(calm) == len(header) and calm[0].startswith("calm, ")
-    assert f"{100 * found['regimes']['calm']['close']['skill']:+.2f} %" in calm[1]
+    assert f"{100 * found['regimes']['calm']['close']['skill']:+.1f} %" in calm[1]
     assert sum(of["n"] for of in found["regimes"].values()) == found["judged"]
     for name, of_regime in found["regimes"].items():
         assert of_regime["n"] == likeliest.count(name) > 30

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -36,6 +36,7 @@ from core.forecast.score import pinball
 from core.storage.evidence_blocks import COMBINATION, ExpertSums
 from core.storage.records import ChallengerFigures
 from core.storage.runs import RunStore
+from core.training.online.evidence import LossSums, pooled
 from tests.core.evaluation.rigs import MINUTE_MS, database
 from tests.core.forecast.alone import ALONE
 from tests.support.candles import MINUTE, random_walk
@@ -80,14 +81,6 @@ def is_ever_claimed(bounds: RunningBounds) -> bool:
     return bool((bounds.low > 0.0).any() or (bounds.high < 0.0).any())
 
 
-def edges(standings: Standings) -> Iterator[bool]:
-    """Whether the skill of a row is ever said to lie above or below zero."""
-    for name in standings.names:
-        for ranking in (Ranking.CLOSE, Ranking.RANGE):
-            if name != REFERENCE_NAME and is_ranked(name, ranking):
-                yield is_ever_claimed(standings.skill(name, ranking).bounds)
-
-
 def orders(standings: Standings) -> Iterator[bool]:
     """Whether one row is ever said to be better than another."""
     for one, other in combinations(standings.names, 2):
@@ -101,13 +94,12 @@ def orders(standings: Standings) -> Iterator[bool]:
         *(pytest.param(200, 10_080, memory, marks=pytest.mark.slow) for memory in (0.0, 0.9, 0.98)),
     ],
 )
-def test_no_edge_of_any_row_is_wrongly_claimed_at_any_time(count: int, minutes: int, memory: float) -> None:
+def test_no_order_of_any_two_rows_is_wrongly_claimed_at_any_time(count: int, minutes: int, memory: float) -> None:
     """A look at each block of each walk, at all rows; intervals that ignore the other rows would not pass."""
     sums = walks_of_equals(count, minutes, memory)
     boards = [Standings(table(dict(zip(NAMES, sums[:, walk], strict=True)))) for walk in range(count)]
-    wrong_edges = sum(any(edges(each)) for each in boards)
-    wrong_orders = sum(any(orders(each)) for each in boards)
-    assert wrong_edges <= 0.05 * count and wrong_orders <= 0.05 * count, (wrong_edges, wrong_orders)
+    wrong = sum(any(orders(each)) for each in boards)
+    assert wrong <= 0.05 * count, wrong
 
 
 def expected_losses(sample: FloatArray, quantiles: FloatArray) -> FloatArray:
@@ -156,13 +148,12 @@ def test_intervals_of_real_experts_hold_the_truth_on_random_walks() -> None:
 
 
 def misses(standings: Standings, truth: ExpertTable) -> Iterator[bool]:
-    """Whether the interval of a row's skill ever leaves out what the skill so far had to be."""
-    for name in standings.names:
-        for ranking in (Ranking.CLOSE, Ranking.RANGE):
-            if name != REFERENCE_NAME and is_ranked(name, ranking):
-                bounds, true = standings.skill(name, ranking).bounds, truth.gain(name, REFERENCE_NAME, ranking)
-                gain = true.parts.cumsum() / true.wholes.cumsum()
-                yield bool((bounds.low > gain).any() or (bounds.high < gain).any())
+    """Whether the interval of a comparison ever leaves out what the difference so far had to be."""
+    for one, other in combinations(standings.names, 2):
+        for ranking in Ranking:
+            bounds, true = standings.order(one, other, ranking).bounds, truth.gain(one, other, ranking)
+            gain = true.parts.cumsum() / true.wholes.cumsum()
+            yield bool((bounds.low > gain).any() or (bounds.high < gain).any())
 
 
 def losses_with_an_edge(count: int = 60, seed: int = 3) -> dict[str, FloatArray]:
@@ -174,12 +165,27 @@ def losses_with_an_edge(count: int = 60, seed: int = 3) -> dict[str, FloatArray]
     return losses
 
 
-def board(of: ExpertTable, ranking: Ranking = Ranking.BOTH) -> Leaderboard:
-    return leaderboard_of(of, ranking, lambda name: MINUTE_MS, {"model": ChallengerFigures(12.5, None)})
+def board(losses: Mapping[str, FloatArray], ranking: Ranking = Ranking.BOTH, markets: int = 1) -> Leaderboard:
+    return ranked(table(losses, markets), losses, ranking, markets)
+
+
+def ranked(
+    of: ExpertTable, losses: Mapping[str, FloatArray], ranking: Ranking = Ranking.BOTH, markets: int = 1
+) -> Leaderboard:
+    own = pooled([(MINUTE_MS, own_losses(losses))] * markets)
+    return leaderboard_of(of, own, ranking, lambda name: MINUTE_MS, {"model": ChallengerFigures(12.5, None)})
+
+
+def own_losses(losses: Mapping[str, FloatArray]) -> LossSums:
+    """Of a run that loses as much without the model."""
+    reference = losses.get(REFERENCE_NAME, np.empty((0, 2)))
+    combination = losses.get(COMBINATION, reference)
+    sums = np.stack([combination, combination, reference], axis=1)
+    return LossSums(len(sums) * BLOCK, blocks(reference).last_target_ms, sums, np.zeros((3, 2)))
 
 
 def test_the_proven_best_leads_and_the_others_share_a_rank() -> None:
-    found = board(table(losses_with_an_edge()))
+    found = board(losses_with_an_edge())
     leader, *others = found.rows
     assert leader.name == "HAR" == EXPERTS[HAR] and leader.rank == 1 and leader.behind_leader is None
     assert {row.rank for row in others} == {2} and not any(row.is_indistinguishable for row in others)
@@ -195,63 +201,70 @@ def test_the_proven_best_leads_and_the_others_share_a_rank() -> None:
     assert reference.close == Estimate(0.0, None, None, 60 * BLOCK)
 
 
-def test_more_rows_make_each_interval_wider() -> None:
-    """They share 5 %."""
+def test_more_rows_make_each_comparison_wider_and_no_skill() -> None:
+    """The comparisons share 5 %."""
     losses = losses_with_an_edge()
-    few, many = (Standings(table({name: losses[name] for name in names})) for names in (NAMES[1:4], NAMES))
-    for narrow, wide in zip(estimates_of_model(few), estimates_of_model(many), strict=True):
-        assert narrow.value == wide.value
-        assert narrow.low is not None and wide.low is not None and wide.low < narrow.low
-        assert narrow.high is not None and wide.high is not None and wide.high > narrow.high
+    few, many = ({name: losses[name] for name in names} for names in (NAMES[1:4], NAMES))
+    narrow, wide = (Standings(table(of)).order("model", REFERENCE_NAME, Ranking.CLOSE).estimate for of in (few, many))
+    assert narrow.value == wide.value
+    assert narrow.low is not None and wide.low is not None and wide.low < narrow.low
+    assert narrow.high is not None and wide.high is not None and wide.high > narrow.high
+    alone, among = (next(row for row in board(of).rows if row.name == "model") for of in (few, many))
+    assert alone.close == among.close and alone.close is not None and alone.close.low is not None
 
 
-def estimates_of_model(of: Standings) -> tuple[Estimate, ...]:
-    return of.skill("model", Ranking.CLOSE).estimate, of.order("model", REFERENCE_NAME, Ranking.CLOSE).estimate
+def test_the_combination_has_the_figures_of_the_run_and_not_those_of_the_blocks_of_experts() -> None:
+    """Those lack corrected candles, and the candles that are in no full block yet."""
+    losses = losses_with_an_edge()
+    of_run = {**losses, COMBINATION: 0.8 * losses[COMBINATION]}
+    (row,) = (row for row in ranked(table(losses), of_run, Ranking.CLOSE).rows if row.name == COMBINATION)
+    assert (row.close, row.range) == own_losses(of_run).gains(against=2)[1:]
+    assert row.close is not None and row.close.value == pytest.approx(0.2, abs=0.02)
 
 
 def test_equals_are_indistinguishable_and_share_the_first_rank() -> None:
     losses = losses_with_an_edge()
     losses["HAR"] /= 0.9
-    found = board(table(losses))
+    found = board(losses)
     assert {row.rank for row in found.rows} == {1}
     assert all(row.is_indistinguishable for row in found.rows[1:]) and found.rows[0].is_indistinguishable is None
 
 
 def test_what_is_not_forecast_is_not_ranked() -> None:
-    found = board(table(losses_with_an_edge()), Ranking.RANGE)
+    found = board(losses_with_an_edge(), Ranking.RANGE)
     assert [row.name for row in found.rows if row.rank is None] == [EXPERTS[REVERSE]] == [found.rows[-1].name]
     assert found.rows[-1].behind_leader is None
 
 
 def test_with_few_blocks_there_are_values_and_no_proof() -> None:
-    found = board(table({name: each[:5] for name, each in losses_with_an_edge().items()}))
+    found = board({name: each[:5] for name, each in losses_with_an_edge().items()})
     assert all(row.rank == 1 and row.close is not None and row.close.low is None for row in found.rows)
     assert all(row.is_indistinguishable is None for row in found.rows), "too early to say"
-    assert board(table({})).rows == ()
+    assert board({}).rows == ()
 
 
 def test_a_market_with_nothing_to_forecast_ranks_nobody_by_rounding() -> None:
     losses = {name: each * 1e-17 for name, each in losses_with_an_edge().items()}
-    found = board(table(losses))
+    found = board(losses)
     assert all(row.rank == 1 and row.close is not None and row.close.value is None for row in found.rows)
 
 
 def test_a_late_row_is_compared_on_the_candles_that_both_have() -> None:
     losses = losses_with_an_edge()
     late = {name: blocks(each) for name, each in losses.items()} | {"new": blocks(0.5 * losses["HAR"][40:], first=40)}
-    found = board(ExpertTable([(MINUTE_MS, late)]))
+    found = ranked(ExpertTable([(MINUTE_MS, late)]), losses)
     assert found.rows[0].name == "new" and found.rows[0].n == 20 * BLOCK
     second = next(row for row in found.rows if row.name == "HAR")
     assert second.rank == 1 and second.n == 60 * BLOCK and second.behind_leader is not None
     both = table({name: losses[name][40:] for name in ("HAR", REFERENCE_NAME)})
-    alone = Standings(both).skill("HAR", Ranking.BOTH).estimate.value
+    alone = both.gain("HAR", REFERENCE_NAME, Ranking.BOTH).estimate.value
     assert alone is not None and second.behind_leader.n == 20 * BLOCK
     assert second.behind_leader.value == pytest.approx((1.0 - alone) / 2.0, rel=0.02)
 
 
 def test_markets_that_move_together_prove_no_more_than_one() -> None:
     losses = losses_with_an_edge()
-    one, three = (board(table(losses, markets)) for markets in (1, 3))
+    one, three = (board(losses, markets=markets) for markets in (1, 3))
     for alone, together in zip(one.rows, three.rows, strict=True):
         assert together.n == 3 * alone.n and together.rank == alone.rank
         assert together.close is not None and alone.close is not None
@@ -262,9 +275,13 @@ def test_a_restless_market_counts_no_more_than_a_calm_one() -> None:
     calm, restless = losses_with_an_edge(seed=3), losses_with_an_edge(seed=4)
     restless = {name: 100.0 * each for name, each in restless.items()}
     markets = [(MINUTE_MS, {name: blocks(each) for name, each in of.items()}) for of in (calm, restless)]
-    values = [Standings(ExpertTable([of])).skill("HAR", Ranking.CLOSE).estimate.value or 0.0 for of in markets]
-    both = Standings(ExpertTable(markets)).skill("HAR", Ranking.CLOSE).estimate.value
+    values = [skill_of_har([of]).value or 0.0 for of in markets]
+    both = skill_of_har(markets).value
     assert both == pytest.approx(sum(values) / 2.0, rel=1e-2)
+
+
+def skill_of_har(markets: Sequence[tuple[int, Mapping[str, ExpertSums]]]) -> Estimate:
+    return ExpertTable(markets).gain("HAR", REFERENCE_NAME, Ranking.CLOSE).estimate
 
 
 def read(record: ExpertRecord) -> ExpertRecord:
@@ -284,7 +301,7 @@ def test_blocks_read_in_pieces_give_the_board_of_all(tmp_path: Path) -> None:
         run.write(candles[120:])
         later, whole = leaderboard(read(record)), leaderboard(read(ExpertRecord(db, [stored])))
     run.close()
-    assert {row.n for row in early.rows} == {100} and {row.n for row in later.rows} == {200}
+    assert {row.n for row in early.rows} == {100, 119} and {row.n for row in later.rows} == {200, 229}
     assert later == whole and {row.since_ms for row in later.rows} == {candles[1].open_time_ms}
     data = as_data(later)
     assert data["leader"] == later.rows[0].name and [row["rank"] for row in data["rows"]] == [1] * len(later.rows)
@@ -296,6 +313,6 @@ def test_hits_of_unknown_forecasts_are_left_out() -> None:
     sums = {name: blocks(each) for name, each in losses.items()}
     known = sums["HAR"].sums.copy()
     known[:30, 1:] = 0.0
-    found = Standings(ExpertTable([(MINUTE_MS, sums | {"HAR": replace(sums["HAR"], sums=known)})]))
+    found = ExpertTable([(MINUTE_MS, sums | {"HAR": replace(sums["HAR"], sums=known)})])
     coverage = found.share("HAR", Hit.COVERAGE_90).estimate
     assert (coverage.value, coverage.n) == (pytest.approx(0.8), 30 * BLOCK)

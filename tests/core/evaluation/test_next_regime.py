@@ -37,7 +37,7 @@ def test_its_skill_is_what_it_saves_of_the_squared_error_of_no_change(tmp_path: 
     assert found["n"] == len(judged) == 278
     assert found["skill"] == pytest.approx(0.75) and found["brier_if_it_stays"] == pytest.approx(judged.mean())
     assert found["brier"] == pytest.approx(judged.mean() / 4.0)
-    assert "+75.00 %" in sentence({"next_regime": found})
+    assert "+75.0 %" in sentence({"next_regime": found})
 
 
 def test_a_model_without_it_has_no_figures(tmp_path: Path) -> None:

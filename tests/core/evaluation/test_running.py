@@ -11,6 +11,8 @@ from core.evaluation.assess import ERROR_WINDOW
 from core.evaluation.details import evaluate_run, timeline_of
 from core.evaluation.findings import AFTER_GAP, OVERALL, QuantityAccuracy, Request
 from core.evaluation.running import RunningAccuracy
+from core.evaluation.summary import stored_market
+from core.settings.tree import Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
@@ -22,9 +24,9 @@ from tests.support.synthetic_run import SyntheticRun, correct_newest, made_up
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A run of 1,500 candles with a hole."""
+    """A run of 1,200 candles with a hole: so few that `evaluate` leaves out none at the start."""
     root = tmp_path_factory.mktemp("run")
-    return root, made_up(root, without(random_walk(1500, seed=4), 1200, 1201))
+    return root, made_up(root, without(random_walk(1200, seed=4), 900, 901))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,7 @@ def test_running_evaluation_equals_evaluate(run: tuple[Path, str], evaluated: di
         assert expected["experts"].items() <= losses.items()
     assert (row.n, row.close, row.range) == (chosen.n, chosen.close.skill, chosen.range.skill)
     assert row.model_gain_range == chosen.range.model_gain
-    assert found.left_out == evaluated["left_out"] == 1000
+    assert found.left_out == evaluated["left_out"] == 0
     if horizon == 1:
         direction = evaluated["direction"]
         assert (chosen.direction.value, chosen.direction.n) == (direction["accuracy"], direction["n"])
@@ -75,6 +77,43 @@ def test_running_evaluation_equals_evaluate(run: tuple[Path, str], evaluated: di
         observed = [each.value for each in timeline.reliability[1]]
         assert [each.value for each in chosen.reliability] == pytest.approx(observed)
         assert len(chosen.reliability) == len(QUANTILE_LEVELS)
+
+
+def test_all_candles_one_ahead_have_the_figures_of_the_run_whatever_detail_is_left(tmp_path: Path) -> None:
+    """Longer than the first 1,000 candles and the newest 900; the detail of some was deleted, and one was corrected."""
+    run_id = made_up(tmp_path, random_walk(1400, seed=5))
+    db = open_database(DataFolder(tmp_path).database)
+    correct_newest(db, run_id)
+    db.conn.execute("DELETE FROM score_details WHERE id % 3 = 1")
+    run = RunStore(db).get(run_id)
+    expected = stored_market(db, run, Settings()).accuracy
+    for most in (900, 50_000):
+        found = read_all(RunningAccuracy(db, run_id, HORIZONS, most))
+        first, further, chosen = found.horizons[0], found.horizons[1], found.chosen
+        assert (first.close, first.range) == (expected.skill_close, expected.skill_range)
+        assert expected.model_gain is not None and expected.model_gain[1:] == (
+            first.model_gain_close,
+            first.model_gain_range,
+        )
+        assert (chosen.close.skill, chosen.range.model_gain) == (first.close, first.model_gain_range)
+        assert first.n == 1399 and first.close.low is not None and found.left_out == 1399 - chosen.n > 400
+        assert chosen.experts[0].close_skill == first.close.value and further.n < first.n
+        regime = RunningAccuracy(db, run_id, HORIZONS, most)
+        assert read_all(regime, Request(1, "calm")).chosen.close.skill.n < 900
+    db.close()
+
+
+def test_figures_of_the_run_grow_with_it(tmp_path: Path) -> None:
+    candles = random_walk(120, seed=2)
+    run = SyntheticRun(tmp_path)
+    run.write(candles[:70])
+    with database(tmp_path) as db:
+        accuracy = RunningAccuracy(db, run.run_id, HORIZONS)
+        read_all(accuracy)
+        run.write(candles[70:])
+        later, whole = read_all(accuracy).horizons[0], read_all(RunningAccuracy(db, run.run_id, HORIZONS)).horizons[0]
+    run.close()
+    assert later == whole and later.n == 119
 
 
 def test_each_regime_equals_evaluate_by_regime(run: tuple[Path, str], evaluated: dict[str, Any]) -> None:
@@ -145,7 +184,7 @@ def test_only_the_newest_are_used_and_memory_is_bounded(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(150, seed=2))
     with database(tmp_path) as db:
         found = read_all(RunningAccuracy(db, run_id, HORIZONS, most=40))
-    assert found.most == 40 and [row.n for row in found.horizons] == [40, 40, 40]
+    assert found.most == found.chosen.n == 40 and [row.n for row in found.horizons] == [149, 40, 40]
 
 
 def test_only_the_used_part_of_a_long_run_is_read(run: tuple[Path, str]) -> None:
@@ -180,7 +219,7 @@ def test_the_error_is_that_of_the_median_against_the_actual_close(run: tuple[Pat
         found = read_all(RunningAccuracy(db, run_id, HORIZONS))
         rows = RecordReader(db, run_id).past_forecasts(1, 0, 2**62, 2**62)
         opened, closes, _ = RecordReader(db, run_id).origins()
-    counts = ~rows.after_gap & (rows.target_open_time_ms >= opened[1000])
+    counts = ~rows.after_gap
     counts &= np.isin(rows.target_open_time_ms, opened)
     came = np.log(closes[np.searchsorted(opened, rows.target_open_time_ms[counts])] / rows.origin_close[counts])
     newest = slice(-ERROR_WINDOW, None)

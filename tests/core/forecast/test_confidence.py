@@ -95,4 +95,5 @@ def test_where_there_is_nothing_to_forecast_nothing_is_estimated_or_proven(moved
     """The reference loses only rounding, but for the first candles."""
     reference = np.where(np.arange(2000) < moved, 0.01, np.random.default_rng(1).random(2000) * 1e-15)
     assert skill_sequence(np.full(2000, 1e-6), reference) == Estimate(None, None, None, 2000)
-    assert proven_after(np.zeros(2000), np.full(2000, 1e-6), reference) is None
+    gained = np.full(2000, 1e-6).reshape(-1, BLOCK).sum(axis=1)
+    assert proven_after(gained, reference.reshape(-1, BLOCK).sum(axis=1)) is None

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
-from core.forecast.paths import FEWEST_TEMPLATES, MOST_TEMPLATES, NEEDED_CANDLES, PastOutcomes, sample_paths
+from core.domain.quantities import BAND_50, LEVELS, QUANTITIES, FloatArray, Quantity
+from core.forecast.paths import FEWEST_TEMPLATES, MOST_TEMPLATES, NEEDED_CANDLES, PastOutcomes, has_trend, sample_paths
 from tests.core.forecast.paths import HORIZONS, drawn, past, spread_quantiles
 from tests.support.candles import MINUTE, START_MS
 
@@ -171,3 +171,14 @@ def test_a_gap_makes_no_candle_taller_than_its_range() -> None:
     first = paths.high[:, 0] - paths.low[:, 0]
     assert first == pytest.approx(np.maximum(np.abs(paths.close[:, 0]), 2e-4))
     assert np.abs(paths.open[:, 0]).max() > 1e-4
+
+
+def test_a_trend_is_shown_by_a_path_that_ends_on_its_side_and_only_if_it_is_far_enough() -> None:
+    natural = spread_quantiles()
+    usual_move = natural[0, Quantity.CLOSE, BAND_50[1]]
+    for share, last, is_shown in ((0.6, 1.0, True), (-0.6, -1.0, True), (0.4, 1.0, False), (0.6, -1.0, False)):
+        moved = natural.copy()
+        moved[-1, Quantity.CLOSE] += share * usual_move
+        path = np.linspace(0.0, last * usual_move, len(natural))
+        assert has_trend(moved, path) is is_shown
+    assert not has_trend(natural, np.zeros(len(natural)))

@@ -81,6 +81,7 @@ class Lost:
 def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) -> Lost:
     """The session that runs live, candle after candle."""
     DataFolder(root).ensure()
+    open_database(DataFolder(root).database).close()
     seeded = replace(settings, training=replace(settings.training, seed=seed))
     market = Market(FILE_VENUE, "KNOWN", INTERVAL)
     service = TrainingService(SessionSpec(root, market, seeded), SystemClock())

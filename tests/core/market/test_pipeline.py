@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import math
-from collections.abc import AsyncIterator, Sequence
+import sys
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from core.domain.candle import Candle, Interval, Market
 from core.domain.candle_faults import RejectionReason
 from core.domain.clock import ManualClock
 from core.domain.passing_faults import PassingFault
+from core.market import pipeline
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -33,11 +35,13 @@ from core.market.feeds.base import (
     StoredCandles,
 )
 from core.market.pipeline import FeedReport, MarketPipeline, PipelineListener
+from core.storage import database
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
 from tests.simulation.virtual_time import run_virtually
 from tests.support.candles import MARKET, random_walk, without
+from tests.support.lost_files import lose_open_files
 from tests.support.tables import empty_tables
 
 
@@ -212,6 +216,48 @@ def test_a_database_that_another_program_holds_is_waited_for(path: Path, *, is_l
 
     with open_database(path, busy_timeout_ms=10) as db, open_database(path) as other:
         run_virtually(lambda loop: scenario(db, other))
+
+
+class Timed(CandleStore):
+    """Records how long each write would wait for a lock."""
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db)
+        self.waits_ms: set[int] = set()
+
+    def save(self, market: Market, candles: Iterable[Candle]) -> int:
+        self.waits_ms.add(self.db.execute("PRAGMA busy_timeout").fetchone()[0])
+        return super().save(market, candles)
+
+
+def test_the_window_does_not_freeze_for_the_transaction_of_another(path: Path) -> None:
+    (candle,) = random_walk(1)
+
+    async def scenario(db: Database, other: Database) -> None:
+        feed, listener, store = ScriptedFeed([ClosedCandle(candle, is_live=True)]), Listener(), Timed(db)
+        other.execute("BEGIN IMMEDIATE")
+        asyncio.get_running_loop().call_later(1.0, other.execute, "ROLLBACK")
+        await MarketPipeline(feed, store, HoleStore(db), ManualClock(), listener).run()
+        assert listener.closed == [candle] and listener.statuses == [], "so short a lock is not reported"
+        assert store.waits_ms == {0} and db.execute("PRAGMA busy_timeout").fetchone() == (10,)
+
+    with open_database(path, busy_timeout_ms=10) as db, open_database(path) as other:
+        run_virtually(lambda loop: scenario(db, other))
+
+
+@pytest.mark.hostile
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc and O_PATH")
+def test_the_feed_continues_when_its_disk_is_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "_RETRY_S", 0.01)
+    candles = random_walk(3)
+    with open_database(path) as db:
+        feed, listener = ScriptedFeed([ClosedCandle(candle, is_live=True) for candle in candles]), Listener()
+        lose_open_files(path)
+        asyncio.run(MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run())
+        assert [each.passing for each in listener.statuses] == [PassingFault.AWAY]
+        assert listener.closed == candles == CandleStore(db).load(MARKET)
+    while database._lost:
+        database._lost.pop().close()
 
 
 def test_a_status_comes_after_all_earlier_candles(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,8 @@ import pytest
 from sqlite_utils import Database
 
 from core.domain.clock import ManualClock
+from core.domain.passing_faults import PassingFault
+from core.storage import database
 from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database, write
@@ -24,6 +27,7 @@ from core.storage.runs import RunStore
 from core.storage.schema import VERSION
 from core.storage.soundness import fault_of, tables_of
 from tests.core.storage.samples import MARKET, candle, checkpoint, open_record
+from tests.support.lost_files import lose_open_files
 
 TABLES = {"markets", "candles", "runs", "steps", "forecasts", "scores", "checkpoints", "incidents"}
 NOON_MS = 1_764_417_600_000
@@ -232,6 +236,66 @@ def test_a_full_disk_is_explained_and_keeps_the_stored_data(db: Database, other:
         store.save(MARKET, [candle(number) for number in range(100, 5_000)])
     assert CandleStore(other).count(MARKET) == 100
     assert store.save(MARKET, [candle(100)]) == 1
+
+
+@pytest.mark.hostile
+def test_after_the_start_an_empty_folder_is_a_disk_that_is_away(folder: DataFolder) -> None:
+    with pytest.raises(PassingError, match="disk is away") as caught:
+        open_database(folder.database, creates=False)
+    assert caught.value.fault is PassingFault.AWAY and not folder.database.exists()
+
+
+@pytest.mark.hostile
+@pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved")
+def test_a_folder_that_was_removed_takes_no_writes_until_it_is_back(folder: DataFolder) -> None:
+    """The open files would take them, and nobody would find them."""
+    with open_database(folder.database) as db:
+        store = CandleStore(db)
+        store.save(MARKET, [candle(1)])
+        away = folder.root.rename(folder.root.with_name("away"))
+        for _ in range(2):
+            with pytest.raises(PassingError, match="is not there") as caught:
+                store.save(MARKET, [candle(2)])
+            assert caught.value.fault is PassingFault.AWAY
+        shutil.copytree(away, folder.root)
+        assert store.save(MARKET, [candle(2)]) == 1
+        with open_database(folder.database, readonly=True) as other:
+            assert CandleStore(other).load(MARKET) == [candle(1), candle(2)]
+    while database._lost:
+        database._lost.pop().close()
+
+
+@pytest.mark.hostile
+def test_a_disk_that_cannot_be_read_is_no_damage_while_it_is_away(folder: DataFolder) -> None:
+    """SQLite reports both by one error."""
+    filled(folder.database)
+    damage(folder.database)
+    with open_database(folder.database) as db:
+        away = folder.root.rename(folder.root.with_name("away"))
+        with pytest.raises(PassingError) as caught:
+            CandleStore(db).load(MARKET)
+        assert caught.value.fault is PassingFault.AWAY
+        away.rename(folder.root)
+        with pytest.raises(CorruptDatabaseError):
+            CandleStore(db).load(MARKET)
+
+
+@pytest.mark.hostile
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc and O_PATH")
+def test_when_its_disk_is_back_a_database_is_connected_again(folder: DataFolder) -> None:
+    with open_database(folder.database, busy_timeout_ms=1_234) as db:
+        store = CandleStore(db)
+        store.save(MARKET, [candle(1)])
+        lose_open_files(folder.database)
+        with pytest.raises(PassingError) as caught:
+            store.save(MARKET, [candle(2)])
+        assert caught.value.fault is PassingFault.AWAY
+        assert store.save(MARKET, [candle(2)]) == 1
+        assert db.execute("PRAGMA busy_timeout").fetchone() == (1_234,)
+        with open_database(folder.database, readonly=True) as other:
+            assert CandleStore(other).load(MARKET) == [candle(1), candle(2)]
+    while database._lost:
+        database._lost.pop().close()
 
 
 def test_damage_in_the_middle_is_found_on_request(folder: DataFolder) -> None:

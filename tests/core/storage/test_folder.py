@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.storage import folder as folders
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 
@@ -29,6 +30,22 @@ def test_a_folder_below_a_file_is_refused_with_an_explanation(tmp_path: Path) ->
 def test_an_unwritable_folder_is_refused() -> None:
     with pytest.raises(StorageError, match="cannot be written"):
         DataFolder(Path("/proc/self/ghostcandle")).ensure()
+
+
+@pytest.mark.hostile
+def test_nothing_is_begun_in_the_place_of_a_disk_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk, listed = tmp_path / "my disk", tmp_path / "fstab"
+    disk.mkdir()
+    listed.write_text(
+        f"# <file system> <mount point>\nUUID=1 / ext4\n\nUUID=2 {tmp_path}/my\\040disk ext4 defaults 0 2\n"
+    )
+    monkeypatch.setattr(folders, "_FSTAB", listed)
+    for root in (disk, disk / "deep" / "data"):
+        with pytest.raises(StorageError, match="is not mounted"):
+            DataFolder(root).ensure()
+    assert not any(disk.iterdir())
+    (disk / "lost+found").mkdir()
+    DataFolder(disk / "deep" / "data").ensure()
 
 
 @pytest.mark.hostile

@@ -35,7 +35,9 @@ OTHER = Market(MARKET.venue, "OTHER", MARKET.interval)
 
 
 def spec(root: Path, settings: Settings = SMALL, market: Market = MARKET) -> SessionSpec:
-    DataFolder(root).ensure()
+    folder = DataFolder(root)
+    folder.ensure()
+    open_database(folder.database).close()
     return SessionSpec(root, market, settings)
 
 

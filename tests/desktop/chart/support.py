@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
+from core.domain.quantities import Quantity
 from core.forecast.ghosts import ghosts
 from core.training.online.forecast_events import packed_quantiles
 from desktop.chart.axes.visible_candles import TimeScale
@@ -93,9 +94,10 @@ def forecast_after(series: CandleSeries, horizon: int = 8, mode: ForecastMode = 
     )
 
 
-def forecast_with_paths(series: CandleSeries) -> ForecastMade:
-    """A forecast from quantiles, of which sample paths can be drawn."""
+def forecast_with_paths(series: CandleSeries, drift: float = 0.0) -> ForecastMade:
+    """A forecast from quantiles, of which sample paths can be drawn. drift: log return a candle."""
     made, natural = forecast_after(series), spread_quantiles()
+    natural[:, Quantity.CLOSE] += drift * np.arange(1, len(natural) + 1)[:, None]
     ahead = ghosts(natural, made.origin_close, made.origin_open_time_ms, series.interval)
     return replace(made, ghosts=ahead, quantiles=packed_quantiles(natural))
 

@@ -99,7 +99,7 @@ def test_metrics_reads_the_same_from_the_database(data: Path, summary: dict[str,
     metrics = commands.invoke_json("metrics", "--data-dir", str(data))
     assert metrics.items() <= summary.items() and metrics["checkpoints"]["kept"] > 0
     text = commands.invoke("metrics", "--data-dir", str(data))
-    assert text.returncode == 0 and "Verdict" in text.stdout
+    assert text.returncode == 0 and "Ghosts" in text.stdout
     market = Market.parse(metrics["market"])
     assert shown_market(market) in " ".join(text.stdout.split()) and market.symbol not in text.stdout
 

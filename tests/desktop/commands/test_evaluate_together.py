@@ -62,8 +62,8 @@ def test_the_table_has_a_row_for_each_file_and_one_for_all(files: list[str], dat
     assert lines[1].startswith("seed 3, ") and lines[1].endswith(" candles/s with training on")
     assert "fewer than 300 candles count." in " ".join(shown.stdout.split()) and "Skill:" not in shown.stdout
     assert [sum(line.startswith(name) for line in lines) for name in ("alpha.csv", "gamma.csv", "All files")] == [
-        2,
-        2,
+        4,
+        4,
         3,
     ]
 
@@ -90,7 +90,7 @@ def test_an_interval_above_0_of_few_candles_proves_nothing() -> None:
     few = {"pinball": {name: {"n": 59, "gain": 0.04, "gain_ci95": [0.01, 0.07]} for name in ("close", "range")}}
     many = {"pinball": {name: {**of, "n": 300} for name, of in few["pinball"].items()}}
     found = {"few": {**few, "judged": 59}, "pooled": {**many, "judged": 300}}
-    text = "+4.00 % (+1.00 to +7.00)"
+    text = "+4.0 % (1.0 to 7.0)"
     assert figures.together(found, "gain") == [
         ("few", *[f"{text}, not proven"] * 2, "59"),
         ("All files", text, text, "300"),

@@ -108,17 +108,40 @@ def test_the_search_finds_pages_by_their_words(qtbot: QtBot, dialog: Documentati
 
 def test_a_search_shows_a_page_with_its_words(qtbot: QtBot, dialog: DocumentationDialog) -> None:
     """Regression: the former page stayed, which has none of them."""
-    dialog.search.setText("sabotage")
+    dialog.search.setText("checkpoint")
     assert dialog.pages.currentRow() == 0 and dialog.pages.count() > 1
     assert dialog.page == dialog.pages.item(0).data(Qt.ItemDataRole.UserRole)
-    assert "sabotage" in dialog.browser.toPlainText().casefold()
+    assert "checkpoint" in dialog.browser.toPlainText().casefold()
     dialog.pages.setCurrentRow(1)
     chosen = dialog.page
     dialog.search.clear()
-    dialog.search.setText("sabotage")
+    dialog.search.setText("checkpoint")
     assert dialog.page == chosen and dialog.pages.currentRow() == 1, "a page that has the words stays"
     qtbot.keyClicks(dialog.search, "zzzz")
     assert dialog.page == chosen
+
+
+def test_the_page_with_the_title_comes_first(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+    """Regression: a search for the glossary stayed on a page that names it."""
+    qtbot.keyClicks(dialog.search, "glossary")
+    assert dialog.page is not None and dialog.page.name == "glossary.md" and dialog.pages.currentRow() == 0
+    dialog.pages.setCurrentRow(1)
+    assert dialog.page.name != "glossary.md", "another one can be chosen"
+    dialog.search.setText("settings")
+    assert dialog.page.name == "settings.md"
+    dialog.browser.open(ROOT / "docs" / "index.md")
+    dialog.search.setText("sample paths")
+    assert dialog.page.name != "index.md", "which only names the page that is about them"
+
+
+def test_all_places_of_the_words_are_marked(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+    qtbot.keyClicks(dialog.search, "ghost")
+    marks = dialog.browser.extraSelections()
+    text = dialog.browser.toPlainText().casefold()
+    assert len(marks) == text.count("ghost") > 2
+    assert {mark.cursor.selectedText().casefold() for mark in marks} == {"ghost"}  # type: ignore[attr-defined]
+    dialog.search.clear()
+    assert not dialog.browser.extraSelections()
 
 
 def test_linked_files_ship_with_the_pages() -> None:

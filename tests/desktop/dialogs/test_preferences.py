@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSize, Qt
@@ -17,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from core.settings.tree import Settings
 from desktop.dialogs.forms import field_infos, make_editor, number_boxes
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
-from desktop.dialogs.setting_texts import facts, title
+from desktop.dialogs.setting_texts import EXPERIMENTAL, facts, title
 from desktop.ui.inputs import WholeSpinBox
 
 GROUPS = [field.name for field in fields(Settings)]
@@ -57,6 +58,38 @@ def test_an_alert_url_that_apprise_cannot_use_is_refused_at_once(qtbot: QtBot, d
     with qtbot.waitSignal(dialog.applied) as applied:
         press(qtbot, dialog, OK)
     assert applied.args[0].notifications.alert_urls == "ntfy://a-topic"
+
+
+def test_a_challenger_that_this_machine_lacks_is_refused_at_once(dialog: PreferencesDialog, tmp_path: Path) -> None:
+    editor, script = dialog.form("model").editor("challengers"), tmp_path / "own.py"
+    script.write_text("class Own: ...\n")
+    for text, problem in (
+        ("gru; nope", "There is no model “nope”."),
+        (f"gru; {tmp_path}/missing.py:Own", "There is no file"),
+        ("process:no-such-program-here own.py", "There is no program “no-such-program-here”."),
+        (f"gru; {script}:Own; tcn", ""),
+    ):
+        editor.widget.setText(text)  # type: ignore[attr-defined]
+        assert problem in dialog.message.text() and dialog.buttons.button(OK).isEnabled() is not problem.startswith("T")
+    editor.put(())
+    assert not dialog.message.text()
+
+
+def test_experimental_settings_are_folded_away_until_asked_for_searched_or_used(qtbot: QtBot) -> None:
+    def seen(dialog: PreferencesDialog, group: str, name: str) -> bool:
+        return dialog.form(group).editor(name).widget.isVisibleTo(dialog.form(group))
+
+    dialog = opened(qtbot, Settings())
+    assert not any(seen(dialog, group, name) for group, name in EXPERIMENTAL)
+    assert seen(dialog, "training", "shrinkage") and seen(dialog, "gradients", "clip_norm")
+    dialog.search.setText("wrong directions")
+    assert seen(dialog, "training", "wrong_direction_weight") and not seen(dialog, "training", "poor_forecast_weight")
+    dialog.search.clear()
+    assert not seen(dialog, "training", "wrong_direction_weight")
+    dialog.show_setting("training", "wrong_direction_weight")
+    assert seen(dialog, "training", "poor_forecast_weight") and not seen(dialog, "gradients", "noise")
+    used = replace(Settings(), gradients=replace(Settings().gradients, noise=0.1))
+    assert seen(opened(qtbot, used), "gradients", "noise")
 
 
 def press(qtbot: QtBot, dialog: PreferencesDialog, button: QDialogButtonBox.StandardButton) -> None:
@@ -384,14 +417,16 @@ def test_an_inactive_number_is_not_shown(dialog: PreferencesDialog) -> None:
     assert box.isVisible() and box.isEnabled()
 
 
-def test_challengers_are_typed_one_after_the_other(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+def test_challengers_are_typed_one_after_the_other(qtbot: QtBot, dialog: PreferencesDialog, tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    script.touch()
     dialog.show_setting("model", "challengers")
     line = dialog.form("model").editor("challengers").widget
     assert isinstance(line, QLineEdit) and line.placeholderText() == "separated by semicolons"
     qtbot.keyClicks(line, "gru;gru")
     assert "two models are called gru" in dialog.message.text() and not dialog.buttons.button(OK).isEnabled()
     line.clear()
-    qtbot.keyClicks(line, "gru; /a/own.py:Own;")
+    qtbot.keyClicks(line, f"gru; {script}:Own;")
     with qtbot.waitSignal(dialog.applied) as applied:
         press(qtbot, dialog, OK)
-    assert applied.args[0].model.challengers == ("gru", "/a/own.py:Own")
+    assert applied.args[0].model.challengers == ("gru", f"{script}:Own")

@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import EventBatch
-from desktop.panels.loss import LossPanel, drift_in_words
+from desktop.panels.drift_marks import drift_in_words
+from desktop.panels.loss import LossPanel
+from desktop.state.run_curves import RunCurves
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_time
 from desktop.ui.plain_text import with_usual_spaces
@@ -19,7 +21,7 @@ from tests.desktop.conftest import shown_panel
 
 @pytest.fixture
 def panel(qtbot: QtBot, state: RunState, theme: Theme) -> LossPanel:
-    panel = LossPanel(state, theme)
+    panel = LossPanel(state, theme, RunCurves(state, state))
     shown_panel(qtbot, panel)
     state.apply(EventBatch(tuple(scenario.steps(800))))
     return panel

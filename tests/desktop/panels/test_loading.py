@@ -26,11 +26,11 @@ def sentences(bench: Bench, qtbot: QtBot) -> list[str]:
 def test_panels_show_loading_until_the_last_run_is_read(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench()
     nothing = sentences(bench, qtbot)
-    assert len(nothing) == 7 and len(set(nothing)) == 7, "each in its own words"
+    assert len(nothing) == 5 and len(set(nothing)) == 5, "each in its own words"
     bench.state.trainer_starts(has_run=False)
     assert sentences(bench, qtbot) == nothing, "a first run has nothing to load"
     bench.state.trainer_starts(has_run=True)
     loading = sentences(bench, qtbot)
-    assert len(loading) == 7 and len(set(loading)) == 1 and loading[0] not in nothing
+    assert len(loading) == 5 and len(set(loading)) == 1 and loading[0] not in nothing
     bench.state.apply(scenario.ready())
     assert sentences(bench, qtbot) == nothing

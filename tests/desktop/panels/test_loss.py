@@ -8,20 +8,25 @@ import pyqtgraph as pg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPointF
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QEvent, QPoint, QPointF
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Interval, Market
 from core.domain.diagnosis import Disease
 from core.domain.events import EventBatch, MarketStatus, MemberRun, TrainerState, Trend
+from core.storage.runs import Run
+from desktop.panels.curve_menu import run_title
 from desktop.panels.loss import LossPanel
+from desktop.state.run_curves import FoundCurves, RunCurves
 from desktop.state.run_state import RunState
 from desktop.ui.panel_base import Refresher
-from desktop.ui.plots import smoothed_mean, thinned
+from desktop.ui.plots import mean_curve, smoothed_mean, thinned
 from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
+from tests.desktop.panels.step_columns import columns_of
 
 values_with_holes = st.lists(st.one_of(st.floats(-100, 100), st.just(math.nan)), max_size=80)
 
@@ -49,9 +54,21 @@ def test_thinning_keeps_the_peaks_and_never_shows_nan(values: list[float], most:
         assert thin_y.min() == measured.min() and thin_y.max() == measured.max()
 
 
+@pytest.mark.parametrize("count", [1_000, 30_000])
+def test_of_many_values_peaks_and_means_stay(count: int) -> None:
+    x, y = np.arange(count, dtype=np.float64), np.sin(np.arange(count) / 300)
+    y[count // 2], y[count // 3] = 50.0, np.nan
+    thin_x, thin_y = thinned(x, y, 200)
+    assert thin_y.max() == 50.0 and abs(thin_x[thin_y.argmax()] - count // 2) <= count / 50
+    assert thin_y.min() == np.nanmin(y) and len(thin_x) <= 200
+    mean_x, mean = mean_curve(x, y, 100, 200)
+    whole = smoothed_mean(y, 100)
+    assert len(mean_x) <= 200 and mean == pytest.approx(whole[mean_x.astype(int)])
+
+
 @pytest.fixture
 def panel(qtbot: QtBot, state: RunState, theme: Theme) -> LossPanel:
-    panel = LossPanel(state, theme)
+    panel = LossPanel(state, theme, RunCurves(state, state))
     shown_panel(qtbot, panel)
     return panel
 
@@ -152,7 +169,7 @@ class CountingPanel(LossPanel):
 
 
 def test_many_steps_make_few_refreshes_and_the_last_is_shown(qtbot: QtBot, state: RunState, theme: Theme) -> None:
-    panel = CountingPanel(state, theme)
+    panel = CountingPanel(state, theme, RunCurves(state, state))
     refresher = Refresher(panel, interval_ms=20)
     refresher.add(panel)
     shown_panel(qtbot, panel)
@@ -168,7 +185,7 @@ def test_many_steps_make_few_refreshes_and_the_last_is_shown(qtbot: QtBot, state
 
 
 def test_a_hidden_panel_does_no_work(qtbot: QtBot, state: RunState, theme: Theme) -> None:
-    panel = CountingPanel(state, theme)
+    panel = CountingPanel(state, theme, RunCurves(state, state))
     refresher = Refresher(panel, interval_ms=10)
     refresher.add(panel)
     qtbot.addWidget(panel)
@@ -334,3 +351,111 @@ def test_how_long_the_last_step_took_is_not_said_of_another_run(panel: LossPanel
     panel.refresh()
     assert value.text() == "–"
     assert "The last one took" not in value.toolTip() and "Time since" in value.toolTip()
+
+
+def point_at(qtbot: QtBot, panel: LossPanel, step: float) -> None:
+    """The axis takes the room of its labels when it is drawn, which moves the steps."""
+    view, (low, high) = panel.plot.getViewBox(), panel.plot.view
+
+    def is_there() -> bool:
+        place = panel.plot.mapFromScene(view.mapViewToScene(QPointF(step, view.viewRange()[1][0])))
+        QTest.mouseMove(panel.plot.viewport(), place - QPoint(0, 20))
+        return panel.plot.pointer is not None and abs(panel.plot.pointer - step) < (high - low) / 200
+
+    qtbot.waitUntil(is_there)
+
+
+def test_pointing_at_a_step_shows_its_numbers_and_the_means_up_to_it(
+    qtbot: QtBot, panel: LossPanel, state: RunState
+) -> None:
+    steps = [replace(step, loss=0.25 + 0.01 * (number % 2)) for number, step in enumerate(scenario.steps(60))]
+    state.apply(EventBatch((*steps,)))
+    panel.refresh()
+    point_at(qtbot, panel, steps[40].step)
+    lines = panel.plot.readout.text().splitlines()
+    assert lines[0] == f"Step {steps[40].step:,}" and panel.plot.readout.isVisible()
+    assert lines[1] == "Training  0.2500 (mean 0.2548)"
+    assert lines[2].startswith(f"Ghosts  {steps[40].prequential_loss:.4f}") and "Learning rate  0.0001" in lines
+    QApplication.sendEvent(panel.plot, QEvent(QEvent.Type.Leave))
+    assert not panel.plot.readout.isVisible()
+
+
+def choose(panel: LossPanel, *texts: str) -> None:
+    menu: QMenu | None = panel.menu.menu()
+    for text in texts:
+        assert menu is not None
+        menu.aboutToShow.emit()
+        action = next(action for action in menu.actions() if action.text() == text)
+        menu = action.menu()
+    action.trigger()
+
+
+def test_the_whole_run_and_a_second_one_are_drawn(qtbot: QtBot, panel: LossPanel, state: RunState) -> None:
+    whole, other = list(scenario.steps(3_000, first=1)), list(scenario.steps(400, first=1, seed=9))
+    state.apply(EventBatch(tuple(whole[-1_000:])))
+    panel.refresh()
+    assert panel.plot.view[0] > 1_950
+    curves = panel._curves
+    run = Run("other", scenario.MARKET, "", scenario.NOW_MS, 1, False, "{}", "CPU", 1, 1, True, True, "other", ())
+    curves.set_found(FoundCurves((run,)))
+    choose(panel, "Second run", run_title(run))
+    assert panel.menu.text() == "Reading…"
+    found = FoundCurves((run,), {state.head_id or "": columns_of(whole), "other": columns_of(other)})
+    curves.set_found(found)
+    panel.refresh()
+    assert panel.plot.view == pytest.approx((1, 3_000), abs=40)
+    x, y = panel._mean.getData()
+    assert x[0] == 1 and x[-1] == 3_000 and len(x) <= max(2 * panel.plot.width(), 100)
+    losses = [each.loss for each in whole if each.loss is not None]
+    assert np.mean(y) == pytest.approx(np.mean(losses), rel=0.02)
+    assert panel._laid_over.getData()[0][-1] == 400 and "second run" in words(panel)
+    assert panel.menu.text() == "Whole run"
+    point_at(qtbot, panel, 200)
+    first, *_others, last = panel.plot.readout.text().splitlines()
+    step = int(first.removeprefix("Step "))
+    assert abs(step - 200) < 20 and last == f"second run  {other[step - 1].loss:.4f}"
+    curves.set_found(FoundCurves((run,), {**found.steps, state.head_id or "": columns_of(whole[:200])}))
+    state.steps.clear()
+    panel.refresh()
+    point_at(qtbot, panel, 300)
+    assert panel.plot.readout.text() == f"Step 300\nsecond run  {other[299].loss:.4f}", "the run has no such step"
+    choose(panel, "Second run", "None")
+    choose(panel, "Newest 1,000")
+    panel.refresh()
+    assert panel._laid_over.getData()[0] is None or not len(panel._laid_over.getData()[0])
+
+
+def test_zooming_in_draws_each_step_and_fits_the_scale_to_them(panel: LossPanel, state: RunState) -> None:
+    steps = [replace(step, loss=2.0 - 0.001 * number) for number, step in enumerate(scenario.steps(1_000))]
+    state.apply(EventBatch(tuple(replace(step, prequential_loss=None) for step in steps)))
+    panel.refresh()
+    first, last = float(steps[300].step), float(steps[399].step)
+    panel.plot.setXRange(first, last, padding=0.0)
+    panel.plot._on_manual(None)
+    x, _y = panel._raw.getData()
+    assert {float(step.step) for step in steps[300:400]} <= set(x.tolist())
+    low, high = panel.plot.getViewBox().viewRange()[1]
+    assert high - low < 0.2 and low < 2.0 - 0.399 and high > 2.0 - 0.3
+    assert panel._rate_plot.getViewBox().viewRange()[0] == pytest.approx([first, last])
+    panel.refresh()
+    assert panel.plot.view == pytest.approx((first, last)), "new steps do not move it"
+    choose(panel, "Reset zoom")
+    assert panel.plot.view == pytest.approx((steps[0].step, steps[-1].step), abs=20)
+
+
+@pytest.mark.parametrize("spike", [20.0, 1e6])
+def test_a_single_spike_does_not_rule_the_scale(panel: LossPanel, state: RunState, spike: float) -> None:
+    steps = list(scenario.steps(1_000))
+    steps[700] = replace(steps[700], loss=spike, prequential_loss=spike)
+    state.apply(EventBatch((*steps,)))
+    panel.refresh()
+    assert not panel.plot.getAxis("left").is_logarithmic
+    assert panel.plot.getViewBox().viewRange()[1][1] < 1.5
+
+
+def test_a_divergence_that_has_just_begun_is_in_view(panel: LossPanel, state: RunState) -> None:
+    steps = list(scenario.steps(1_000))
+    state.apply(EventBatch(tuple(replace(step, loss=40.0) if step in steps[-4:] else step for step in steps)))
+    panel.refresh()
+    axis, (_low, high) = panel.plot.getAxis("left"), panel.plot.getViewBox().viewRange()[1]
+    assert axis.is_logarithmic and high > math.log10(40.0)

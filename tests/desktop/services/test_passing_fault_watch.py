@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEventLoop
 from PySide6.QtWidgets import QApplication
 
 from core.domain.candle import Market
@@ -41,9 +43,15 @@ def room(state: RunState, banner: Banner, clock: ManualClock, tmp_path: Path) ->
 
 
 def look(room: PassingFaultWatch) -> None:
-    """Fire the timer of the next check, if it runs."""
+    """Fire the timer of the next check, if it runs, and wait for its result."""
     if room._timer.isActive():
         room._timer.timeout.emit()
+        take_answer(room)
+
+
+def take_answer(room: PassingFaultWatch) -> None:
+    while room._is_looking:
+        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
 
 
 def asked(room: PassingFaultWatch) -> list[tuple[bool, bool]]:
@@ -136,6 +144,27 @@ def test_on_a_full_disk_only_the_button_retries(
     assert wanted == [(False, True)]
 
 
+@pytest.mark.hostile
+def test_a_share_that_hangs_does_not_freeze_the_window(
+    room: PassingFaultWatch, state: RunState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, looks, answers = asked(room), [], threading.Event()
+
+    def hang(folder: Path) -> tuple[int, int, int]:
+        looks.append(folder)
+        assert answers.wait(30.0) and threading.current_thread() is not threading.main_thread()
+        return 10**12, 0, 10**12
+
+    monkeypatch.setattr(shutil, "disk_usage", hang)
+    state.apply(TrainerFailed("The disk does not answer.", passing=PassingFault.AWAY))
+    for _ in range(3):
+        room._timer.timeout.emit()
+    assert wanted == []
+    answers.set()
+    take_answer(room)
+    assert wanted == [(False, True)] and len(looks) == 1
+
+
 def test_repeated_failures_are_retried_less_and_less_often(
     room: PassingFaultWatch, state: RunState, clock: ManualClock
 ) -> None:
@@ -181,7 +210,7 @@ def test_the_feed_resumes_and_training_stopped_by_the_user_does_not(
         banner = application.window.banner
         assert banner.shown is not None and "Storing candles" in banner.shown.text
         execute("PRAGMA max_page_count = 1000000")
-        look(application.faults)
+        application.faults._timer.timeout.emit()
         await until(lambda: state.feed is not None and state.feed.state is FeedState.REPLAYING, "the feed")
         assert banner.shown is None and not application.trainer.is_running
 

@@ -1,16 +1,25 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QStyle, QStyleOptionSlider
 from pytestqt.qtbot import QtBot
 
-from desktop.ui.inputs import DecimalSpinBox, LogSpinBox, WholeSpinBox, next_on_ladder, readable_decimal
+from desktop.ui.inputs import (
+    DecimalSpinBox,
+    LogSpinBox,
+    WholeSpinBox,
+    ambiguity,
+    next_on_ladder,
+    readable_decimal,
+    readings,
+)
 from desktop.window.controls import TrainingInputs
 
 
@@ -22,13 +31,87 @@ def test_numbers_are_written_without_exponents(value: float, text: str) -> None:
     assert readable_decimal(value) == text
 
 
-@pytest.mark.parametrize(
-    ("typed", "number"), [("1,000", None), ("12,500", None), ("1,5", 1.5), ("0,125", 0.125), ("1000.5", 1000.5)]
+ENGLISH, GERMAN, SWISS, FRENCH, POLISH, EGYPTIAN, PERSIAN, HINDI = map(
+    QLocale, ("en_GB", "de_DE", "de_CH", "fr_FR", "pl_PL", "ar_EG", "fa_IR", "hi_IN")
 )
-def test_a_comma_that_may_be_of_thousands_is_not_accepted(qtbot: QtBot, typed: str, number: float | None) -> None:
-    box = DecimalSpinBox(0.0, 50_000.0)
+LOCALES = (ENGLISH, GERMAN, SWISS, FRENCH, POLISH, EGYPTIAN, PERSIAN, HINDI, QLocale.c())
+
+
+@pytest.mark.parametrize(
+    ("typed", "locale", "numbers"),
+    [
+        ("1,000", ENGLISH, ["1000"]),
+        ("1,000", QLocale.c(), ["1000"]),
+        ("1,000", GERMAN, ["1000", "1"]),
+        ("1.000", GERMAN, ["1", "1000"]),
+        ("1,000", FRENCH, ["1000", "1"]),
+        ("1,000", EGYPTIAN, ["1000"]),
+        ("1.250,5", GERMAN, ["1250.5"]),
+        ("1,250.5", GERMAN, ["1250.5"]),
+        ("1 250,5", FRENCH, ["1250.5"]),
+        ("1’250.5", SWISS, ["1250.5"]),
+        ("١٬٢٥٠٫٥", EGYPTIAN, ["1250.5"]),
+        ("12,34,567", HINDI, ["1234567"]),
+        ("0,125", ENGLISH, ["0.125"]),
+        ("1,5", ENGLISH, ["1.5"]),
+        ("1000.5", ENGLISH, ["1000.5"]),
+        ("−5", ENGLISH, ["-5"]),
+        ("1,23,4", ENGLISH, []),
+        ("a thousand", ENGLISH, []),
+    ],
+)
+def test_a_number_is_read_as_the_window_and_the_systems_language_write_it(
+    typed: str, locale: QLocale, numbers: list[str]
+) -> None:
+    assert readings(typed, locale) == tuple(map(Decimal, numbers))
+
+
+@given(st.sampled_from(LOCALES), st.decimals(-(10**9), 10**9, places=4), st.integers(0, 4))
+def test_no_number_that_a_language_writes_is_taken_for_another(locale: QLocale, number: Decimal, decimals: int) -> None:
+    """It is read, or refused because the window writes another one that way."""
+    value = round(number, decimals)
+    grouped = locale.toString(float(value), "f", decimals)
+    in_window = f"{value:,.{decimals}f}"
+    for text, others in ((grouped, in_window), (in_window, grouped)):
+        meanings = readings(text, locale)
+        assert value in meanings
+        assert len(meanings) == 1 or (len(meanings) == 2 and text.count(",") + text.count(".") == 1), others
+
+
+@given(st.sampled_from(LOCALES), st.decimals(-(10**6), 10**6, places=4))
+def test_what_a_refusal_offers_instead_is_not_refused(locale: QLocale, number: Decimal) -> None:
+    text = locale.toString(float(round(number, 3)), "f", 3)
+    meanings = readings(text, locale)
+    if len(meanings) > 1:
+        for offered in ambiguity(text, meanings).partition("mean ")[2].partition(". Enter")[0].split(" or "):
+            assert readings(offered, locale) in [(meaning,) for meaning in meanings]
+
+
+@pytest.mark.parametrize(("typed", "number"), [("1,000", 1_000), ("2,500", 2_500), ("3 000", 3_000), ("7", 7)])
+def test_all_boxes_read_a_number_alike(qtbot: QtBot, typed: str, number: int) -> None:
+    """Regression: 1,000 was a thousand in one box of a dialog, and one in the box below."""
+    for box in (WholeSpinBox(0, 50_000), DecimalSpinBox(0.0, 50_000.0), LogSpinBox(0.1, 50_000.0)):
+        qtbot.addWidget(box)
+        box.show()
+        box.setFocus()
+        box.selectAll()
+        qtbot.keyClicks(box, typed)
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+        assert box.value() == number and box.text() == f"{number:,}"
+
+
+@pytest.mark.parametrize("kind", [WholeSpinBox, DecimalSpinBox])
+def test_a_number_with_two_readings_is_refused_with_both(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, kind: type[WholeSpinBox] | type[DecimalSpinBox]
+) -> None:
+    monkeypatch.setattr(QLocale, "system", lambda: GERMAN)
+    box: WholeSpinBox | DecimalSpinBox = kind(0, 50_000)
     qtbot.addWidget(box)
-    assert box.parse(typed) == number
+    box.selectAll()
+    qtbot.keyClicks(box, "1,250")
+    with qtbot.waitSignal(box.refused) as refused:
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert refused.args[0].startswith("“1,250” can mean 1250 or 1.2500.") and box.value() == 0
 
 
 @given(st.floats(1e-9, 1e6))
@@ -101,7 +184,7 @@ def test_leaving_the_box_refuses_too(qtbot: QtBot, inputs: TrainingInputs) -> No
     with qtbot.assertNotEmitted(inputs.clip_norm_changed), qtbot.waitSignal(inputs.refused) as refused:
         inputs.learning_rate.setFocus()
     assert refused.args == [
-        "Clip threshold: 2000000 is out of range. Enter a number from 0.000000000001 to 1000000. 1 stays."
+        "Clip threshold: 2000000 is out of range. Enter a number from 0.000000000001 to 1,000,000. 1 stays."
     ]
 
 

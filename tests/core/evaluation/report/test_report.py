@@ -12,8 +12,9 @@ import pytest
 
 from core.domain.quantities import LEVELS
 from core.evaluation.details import Timeline, evaluate_run, timeline_of
-from core.evaluation.report import charts, figures, paper_figures, svg
+from core.evaluation.report import answers, charts, figures, paper_figures, svg
 from core.evaluation.report.page import page
+from core.evaluation.summary import summarise
 from core.forecast.experts import EXPERTS, MODEL
 from core.storage.runs import RunStore
 from tests.core.evaluation.report.tree import Tree, require_self_contained
@@ -21,7 +22,7 @@ from tests.core.evaluation.rigs import database
 from tests.support.candles import random_walk
 from tests.support.synthetic_run import made_up
 
-ABOUT = {"file": "candles.csv", "seed": 5, "device": "CPU, 1 thread"}
+ABOUT = {"file": "candles.csv"}
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ def recorded(root: Path, count: int) -> Recorded:
     run_id = made_up(root, random_walk(count, seed=2))
     with database(root) as db:
         run = RunStore(db).get(run_id)
-        found, timeline = evaluate_run(db, run, 3), timeline_of(db, run, 3)
-    return Recorded({**ABOUT, "candles": count, "scored": count - 1, **found}, timeline)
+        found, timeline = summarise(db, run) | evaluate_run(db, run, 3), timeline_of(db, run, 3)
+    return Recorded({**ABOUT, **found}, timeline)
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +93,8 @@ def test_text_and_page_show_the_numbers_of_the_json(run: Recorded, name: str) ->
     of = run.summary["pinball"][name]
     seen = Tree(page(run.summary, run.timeline)).text
     for key in ("skill", "skill_vs_best", "model_gain", "online_gain"):
-        digits = 3 if key == "model_gain" else 2
-        wanted = figures.measured(of[key], of[f"{key}_ci95"], of["n"], digits)
-        assert f"{100.0 * of[key]:+.{digits}f} %" in wanted and wanted in seen
+        wanted = figures.measured(of[key], of[f"{key}_ci95"], of["n"])
+        assert f"{100.0 * of[key]:+.1f} %" in wanted and wanted in seen
     assert of["best_baseline_name"] in seen and "n = 119" in seen
     for horizon, value in run.summary["horizons"].items():
         assert (horizon, figures.measured(value[name]["skill"], value[name]["skill_ci95"], of["n"])) in {
@@ -116,17 +116,26 @@ def test_every_other_drawn_quantity_has_a_row(run: Recorded, short: Recorded) ->
     assert {row[1:] for row in figures.also_drawn(still)} == {(figures.NOTHING, "", "119")}
 
 
-def test_online_training_has_its_interval_and_verdict(run: Recorded) -> None:
-    of, shown = run.summary["online"], figures.online(run.summary)
-    assert figures.measured(of["gain"], of["ci95"], of["n"]) in shown and f"n = {of['n']}" in shown and of["n"] == 99
-    assert shown in Tree(page(run.summary, run.timeline)).text
-    proven = {**run.summary, "online": {**of, "gain": 0.02, "ci95": [0.01, 0.03], "n": 4_000}}
-    assert "+2.00 % (+1.00 to +3.00)" in figures.online(proven) and "helped" in figures.online(proven)
-    harmed = {**run.summary, "online": {**of, "gain": -0.02, "ci95": [-0.03, -0.01], "n": 4_000}}
-    assert "harmed" in figures.online(harmed)
-    unproven = {**run.summary, "online": {**of, "gain": 0.0, "ci95": [-0.01, 0.01], "n": 4_000}}
-    assert "not proven" in figures.online(unproven)
-    assert "not measured" in figures.online({**run.summary, "online": {**of, "gain": None, "twin_age": 0}})
+def test_the_page_leads_with_the_answers_and_marks_what_is_of_another_set(run: Recorded) -> None:
+    seen = Tree(page(run.summary, run.timeline)).text
+    places = [seen.index(text) for _, text in answers.answers(run.summary)]
+    assert places == sorted(places) and places[-1] < seen.index(figures.ONE_LOOK)
+    headings = ("One candle ahead", "Direction and coverage", "Paper score", "Skill further ahead", "Plots")
+    assert all(f"{heading} ({figures.ONE_LOOK})" in seen for heading in headings)
+
+
+@pytest.mark.parametrize(
+    ("ci95", "reverse_last", "said"),
+    [
+        ([0.49, 0.53], 0.6, "not proven better than a coin: the interval includes 50 %"),
+        ([0.52, 0.58], None, "above 50 %, no proof: the interval is of one look"),
+        ([0.52, 0.58], 0.51, "above 50 %, no proof: the interval is of one look"),
+        ([0.52, 0.58], 0.54, "above 50 %, no proof: the interval is of one look, and “reverse last” does as well"),
+        ([0.42, 0.48], 0.54, "below 50 %, no proof: the interval is of one look"),
+    ],
+)
+def test_a_direction_beside_50_percent_is_no_proof(ci95: list[float], reverse_last: float | None, said: str) -> None:
+    assert figures.coin_verdict(ci95, reverse_last) == said
 
 
 def test_candles_after_a_gap_are_separate_with_n_and_intervals(run: Recorded) -> None:
@@ -136,11 +145,11 @@ def test_candles_after_a_gap_are_separate_with_n_and_intervals(run: Recorded) ->
     of = run.summary["after_gap"] | {"n": 48, "close": found, "range": {**found, "skill": 0.1}}
     of |= {"coverage_90": 0.5, "coverage_90_ci95": [0.36, 0.64], "direction": 0.52, "direction_ci95": [0.4, 0.65]}
     shown = Tree(page({**run.summary, "after_gap": of | {"direction_n": 44}}, run.timeline)).text
-    for text in ("48, in none of the other figures", "-2.00 % (-5.00 to +1.00)", "50.0 % (95 %: 36.0 to 64.0, n = 48)"):
+    for text in ("48, in none of the other figures", "-2.0 % (-5.0 to 1.0)", "50.0 % (95 %: 36.0 to 64.0, n = 48)"):
         assert text in shown
-    assert "n = 44" in shown and "skill of the range +10.00 %" in shown
+    assert "n = 44" in shown and "skill of the range +10.0 %" in shown
     few = figures.after_gap({**run.summary, "after_gap": {**run.summary["after_gap"], "n": 5}})
-    assert "session break: 5" in few and figures.NOT_ENOUGH in few
+    assert ": 5, in none" in few and figures.NOT_ENOUGH in few
 
 
 def test_drifts_are_listed_or_reported_as_none(run: Recorded) -> None:
@@ -296,6 +305,6 @@ def test_the_chance_of_a_price_is_a_table_only_with_cases(run: Recorded) -> None
         figures.touched(run.summary) == [] and "The chance of a price" not in Tree(page(run.summary, run.timeline)).text
     )
     summary = {**run.summary, "touched": {"multiples": [1.0], "within": {"8": of}}}
-    against_climatology = "-0.10 % (-2.00 to +1.00), not proven"
-    assert figures.touched(summary) == [("8", "0.1600", "+4.70 % (+3.60 to +5.80)", against_climatology, "800")]
+    against_climatology = "-0.1 % (-2.0 to 1.0), not proven"
+    assert figures.touched(summary) == [("8", "0.1600", "+4.7 % (3.6 to 5.8)", against_climatology, "800")]
     assert against_climatology in Tree(page(summary, run.timeline)).text

@@ -13,6 +13,7 @@ from core.domain.candle import Market
 from core.domain.quantities import BAND_90
 from core.evaluation.paper import TRADE_COST
 from core.evaluation.report import figures, leaderboard_figures
+from core.evaluation.report.answers import answers
 from core.evaluation.report.charts import newest_candles, price_text
 from core.evaluation.report.page import shared_page
 from core.evaluation.sharing import SharedRun, _without, read_shared
@@ -46,8 +47,8 @@ def live(shared: SharedRun, symbol: str = "BTC/USDT", venue: str = "binance") ->
 
 def test_it_shows_the_figures_of_the_record_and_where_they_come_from(shared: SharedRun) -> None:
     seen = require_self_contained(shared_page(shared)).text
-    for name in figures.QUANTITIES:
-        assert figures.in_a_sentence(shared.summary, name) in seen
+    for _, answer in answers(shared.summary):
+        assert answer in seen
     assert shared.run.run_id in seen and shared.summary["forecasts_sha256"] in seen
     assert "119 candles, 118 scored" in seen and "TEST (file), candles of 1m" in seen
     assert "candles from 2020-12-01 00:00 to 2020-12-01 02:00 UTC" in seen
@@ -63,6 +64,22 @@ def test_it_ranks_by_intervals_that_hold_at_every_moment(shared: SharedRun) -> N
     assert (
         seen.index(leaderboard_figures.EXPLAINED) < seen.index("judged by those above") < seen.index("Direction right")
     )
+
+
+def test_no_figure_is_repeated_with_another_interval(shared: SharedRun) -> None:
+    seen, of = Tree(shared_page(shared)).text, shared.summary["pinball"]["close"]
+    for key in ("skill", "model_gain"):
+        assert figures.between(of[f"{key}_ci95"]) not in seen, "it is on the page of `evaluate` only"
+    assert figures.between(of["skill_vs_best_ci95"]) in seen, "no other table has it"
+    assert "Diebold-Mariano" not in seen
+    no_change = {
+        **of,
+        "best_baseline_name": "reference",
+        "skill_vs_best": of["skill"],
+        "skill_vs_best_ci95": [0.1, 0.2],
+    }
+    best = replace(shared, summary={**shared.summary, "pinball": {**shared.summary["pinball"], "close": no_change}})
+    assert "10.0 to 20.0" not in Tree(shared_page(best)).text, "against “no change” it is the skill"
 
 
 def test_a_run_of_an_exchange_can_be_repeated_from_public_candles(shared: SharedRun) -> None:

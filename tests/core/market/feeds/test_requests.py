@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -45,7 +45,12 @@ class _Slow:
 Meanwhile = Callable[[Requests, _Slow], Awaitable[object]]
 
 
-def page_after(meanwhile: Meanwhile, asked_ms: int = START_MS + 30_000, before: Meanwhile | None = None) -> Page:
+def page_after(
+    meanwhile: Meanwhile,
+    asked_ms: int = START_MS + 30_000,
+    before: Meanwhile | None = None,
+    rows: Sequence[Candle] = (CLOSED, HALF),
+) -> Page:
     """An answer that was written in the middle of a candle, and comes when all this has happened. asked_ms: the time of
     the request. before: what happens before it."""
 
@@ -59,7 +64,7 @@ def page_after(meanwhile: Meanwhile, asked_ms: int = START_MS + 30_000, before: 
         requested = asyncio.ensure_future(requests.page(CLOSED.open_time_ms))
         await asyncio.sleep(0)
         other = await meanwhile(requests, venue)
-        venue.waiting.popleft().set_result([CLOSED, HALF])
+        venue.waiting.popleft().set_result(list(rows))
         page = await requested
         if isinstance(other, asyncio.Task):
             other.cancel()
@@ -112,3 +117,10 @@ def test_a_clock_set_back_during_a_request_was_ahead_at_its_start() -> None:
 def test_a_newest_row_that_ended_well_before_the_request_is_closed(early_ms: int, closed: list[Candle]) -> None:
     final_ms = START_MS + MINUTE.duration_ms + round(1000.0 * TIMES.grace_s)
     assert page_after(nothing_happens, final_ms - early_ms).closed == closed
+
+
+def test_a_row_of_the_future_does_not_begin_the_list() -> None:
+    """The feed would skip all candles until then."""
+    future = replace(CLOSED, open_time_ms=CLOSED.open_time_ms + 3_000 * MINUTE.duration_ms)
+    assert page_after(nothing_happens, rows=(future, CLOSED, HALF)).first_ms == CLOSED.open_time_ms
+    assert page_after(nothing_happens, rows=(future,)).first_ms is None

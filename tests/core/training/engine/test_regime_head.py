@@ -43,6 +43,13 @@ def test_one_step_descends_the_cross_entropy_of_the_labelled_samples(micro_batch
     torch.testing.assert_close(moved / moved.norm(), direction / direction.norm(), rtol=1e-6, atol=1e-9)
 
 
+def test_rows_of_padding_teach_it_nothing_and_take_nothing_away() -> None:
+    trained, padded = engine(dtype=torch.float64), engine(dtype=torch.float64)
+    trained.step(batch(size=4), REFERENCE)
+    padded.step(batch(size=4).padded(7), REFERENCE)
+    torch.testing.assert_close(padded.tensors()[WEIGHTS], trained.tensors()[WEIGHTS], rtol=1e-5, atol=1e-9)
+
+
 @pytest.mark.parametrize("clip_mode", ["norm", "adaptive", "layer"])
 def test_the_model_learns_the_same_bits_as_without_it(clip_mode: str) -> None:
     settings = GradientSettings(accumulation=2, clip_norm=0.05, clip_mode=clip_mode)

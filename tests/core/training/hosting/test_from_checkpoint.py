@@ -32,6 +32,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckpointInfo, Path
 
 def begun(root: Path, info: CheckpointInfo, file: Path, **how: object) -> TrainingService:
     DataFolder(root).ensure()
+    open_database(DataFolder(root).database).close()
     start = StartingPoint(file, info.sha256, info.checkpoint_id, **{"learned_until_ms": 0, **how})  # type: ignore[arg-type]
     return TrainingService(SessionSpec(root, FILE, SMALL, start=start), SystemClock())
 
@@ -107,5 +108,6 @@ def test_an_incompatible_or_altered_checkpoint_is_refused_with_a_reason(
     other = dataclasses.replace(SMALL, model=dataclasses.replace(SMALL.model, width=16))
     start = StartingPoint(file, info.sha256, info.checkpoint_id, 0)
     DataFolder(tmp_path / "third").ensure()
+    open_database(DataFolder(tmp_path / "third").database).close()
     with pytest.raises(StorageError, match="another architecture"):
         TrainingService(SessionSpec(tmp_path / "third", FILE, other, start=start), SystemClock())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -14,6 +16,7 @@ import pytest
 from core.domain.candle import Candle, Market
 from core.domain.clock import ManualClock, SystemClock
 from core.domain.events import EventBatch, ForecastMade, ForecastMode, ForecastScored, TrainerFailed
+from core.domain.incident_kinds import IncidentKind
 from core.domain.passing_faults import PassingFault
 from core.market.feeds.base import (
     ClosedCandle,
@@ -33,6 +36,7 @@ from core.training.hosting import headless
 from core.training.hosting.headless import HeadlessRun
 from tests.core.training import rigs
 from tests.support.candles import MARKET, MINUTE, random_walk
+from tests.support.driven import stored_incidents
 
 CANDLES = random_walk(30)
 RIGHT = dataclasses.replace(CANDLES[20], high=CANDLES[20].high * 1.01)
@@ -186,11 +190,30 @@ def test_a_database_that_another_program_holds_is_waited_for(
                         other.execute("BEGIN IMMEDIATE")
                 elif isinstance(event, TrainerFailed):
                     faults.append(event.passing)
-                    other.execute("ROLLBACK")
+
+        def release(record: logging.LogRecord) -> bool:
+            if "Not in the database" in record.msg:  # the first driver has ended
+                other.execute("ROLLBACK")
+            return True
 
         run = HeadlessRun([StoredFeed()], spec, SystemClock(), look, lambda status: None)
-        asyncio.run(asyncio.wait_for(run.run(), 60.0))
+        logged = logging.getLogger("ghostcandle.training")
+        logged.addFilter(release)
+        asyncio.run(asyncio.wait_for(run.run(), 300.0))
+        logged.removeFilter(release)
+    assert stored_incidents(tmp_path) == [IncidentKind.TRAINER_ENDED], "the next driver has stored it"
     assert run.failure is None and faults == [PassingFault.HELD]
     with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
         assert len(RunStore(db).list()) == 1, "the new run is continued"
     assert sorted(set(forecasts)) == [candle.open_time_ms for candle in CANDLES[-len(set(forecasts)) :]]
+
+
+@pytest.mark.hostile
+def test_a_disk_that_is_away_gets_no_database_in_its_place(tmp_path: Path) -> None:
+    spec = rigs.spec(tmp_path)
+    shutil.rmtree(tmp_path)
+    tmp_path.mkdir()
+    run = HeadlessRun([StoredFeed()], spec, SystemClock(), lambda batch: None, lambda status: None)
+    asyncio.run(asyncio.wait_for(run.run(), 300.0))
+    assert run.failure is not None and "its disk is away" in run.failure
+    assert not DataFolder(tmp_path).database.exists()

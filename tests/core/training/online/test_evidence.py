@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.domain.events import ForecastMode
-from core.forecast.sample_sizes import BLOCK
+from core.forecast.sample_sizes import BLOCK, FEWEST_FOR_A_PROOF
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
+from core.training.online.evidence import LossSums, pooled
 from core.training.online.score_ledger import ScoreLedger, load_scores
 from tests.core.training.conftest import SessionAfter
+from tests.support.candles import MINUTE
 
 FOREVER_MS = 2**62
 
@@ -72,3 +75,45 @@ def test_a_record_of_an_older_version_without_blocks_gives_the_same_verdicts(rea
     after = ledger_of(reader).evidence.skills()
     assert [each.value for each in after] == pytest.approx([each.value for each in before])
     assert after[0].n == before[0].n
+
+
+def losses(count: int, seed: int, unit: float = 1.0, edge: float = 0.1) -> LossSums:
+    """Of a run of this many full blocks, whose forecasts lose less than the reference's by `edge`."""
+    reference = unit * np.random.default_rng(seed).gamma(50.0, 1.0, (count, 2))
+    without = reference * np.random.default_rng(seed + 1).normal(1.0, 0.02, reference.shape)
+    ends_ms = MINUTE.duration_ms * (BLOCK * np.arange(1, count + 1) - 1)
+    blocks = np.stack([(1.0 - edge) * without, without, reference], axis=1)
+    return LossSums(count * BLOCK, ends_ms, blocks, np.zeros((3, 2)))
+
+
+def test_what_is_proven_is_proven_from_some_candle_on() -> None:
+    found = losses(40, seed=1)
+    assert found.proven_after(against=2, quantity=0) == FEWEST_FOR_A_PROOF
+    assert losses(40, seed=1, edge=-0.1).proven_after(against=2, quantity=0) is None
+
+
+def test_markets_that_move_together_prove_no_more_than_one() -> None:
+    one = losses(40, seed=1)
+    three = pooled([(MINUTE.duration_ms, one)] * 3)
+    assert three.n == 3 * one.n
+    for alone, together in zip(one.gains(against=1), three.gains(against=1), strict=True):
+        assert (together.value, together.low) == pytest.approx((alone.value, alone.low))
+
+
+def test_a_restless_market_counts_as_much_as_a_calm_one_and_a_still_one_not_at_all() -> None:
+    markets = [losses(40, seed=1, edge=0.1), losses(40, seed=3, unit=100.0, edge=0.3)]
+    values = [of.gains(against=2)[1].value or 0.0 for of in markets]
+    both = pooled([(MINUTE.duration_ms, of) for of in markets]).gains(against=2)[1]
+    assert both.value == pytest.approx(sum(values) / 2.0, rel=0.02) and both.low is not None
+    still = losses(40, seed=5, unit=0.0)
+    assert all(each.value is None for each in still.gains(against=2))
+    moving = pooled([(MINUTE.duration_ms, of) for of in (markets[0], still)]).gains(against=2)[1]
+    assert moving.value == pytest.approx(values[0])
+
+
+def test_a_market_that_began_later_adds_its_blocks_where_they_belong() -> None:
+    whole, late = losses(40, seed=1), losses(20, seed=3)
+    late = replace(late, ends_ms=late.ends_ms + 20 * BLOCK * MINUTE.duration_ms)
+    both = pooled([(MINUTE.duration_ms, whole), (MINUTE.duration_ms, late)])
+    assert len(both.blocks) == 40 and both.n == 60 * BLOCK
+    np.testing.assert_allclose(both.blocks[:20] / both.blocks[0, 2], whole.blocks[:20] / whole.blocks[0, 2])

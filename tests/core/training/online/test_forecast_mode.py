@@ -68,6 +68,7 @@ def watching(
     root: Path, market: Market = WATCHED, start: StartingPoint | None = None, settings: Settings = sessions.SMALL
 ) -> TrainingService:
     DataFolder(root).ensure()
+    open_database(DataFolder(root).database).close()
     return TrainingService(SessionSpec(root, market, settings, start=start), SystemClock())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
@@ -180,6 +181,19 @@ def test_it_cannot_change_the_modes_of_torch_and_numpy(monkeypatch: pytest.Monke
     monkeypatch.setattr(rig.own, "learn", learn)
     rig.candle()
     assert torch.is_grad_enabled() and torch.get_default_dtype() is torch.float32 and np.geterr() == before
+
+
+@pytest.mark.hostile
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows")
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+def test_a_copy_of_the_process_ends_when_it_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, copies = os.getpid(), []
+    rig = Rig()
+    monkeypatch.setattr(rig.own, "learn", lambda *_: copies.append(os.fork()))
+    rig.candle()
+    if os.getpid() != own:
+        os._exit(1)
+    assert os.waitpid(copies[0], 0)[1] == 0 and rig.kinds == []
 
 
 def test_it_cannot_change_what_others_read() -> None:

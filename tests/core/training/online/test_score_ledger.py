@@ -46,6 +46,14 @@ def test_an_edge_needs_its_whole_interval_above_zero_and_enough_candles(n: int, 
     assert ledger.own_summary(n, n, None).has_proven_edge is proven
 
 
+def test_a_market_without_movement_is_nothing_to_forecast() -> None:
+    still = [dataclasses.replace(each, loss=1e-6, reference_loss=1e-17) for each in scores(1_000)]
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    ledger.extend(still)
+    found = ledger.own_summary(1_000, 1_000, None)
+    assert found.skill_close.value is None and found.verdict.startswith("Nothing to forecast")
+
+
 def test_the_headline_uses_the_always_valid_interval() -> None:
     ledger, taken = ScoreLedger(ForecastMode.LIVE), scores(1_130)
     losses = np.random.default_rng(5).gamma(4.0, 0.24, len(taken))

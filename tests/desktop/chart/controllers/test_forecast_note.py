@@ -15,12 +15,14 @@ from core.settings.tree import MarketSettings, Settings
 from core.settings.window import ChartSettings
 from core.training.hosting.catch_up import JOB_ID, CatchUpMeter
 from desktop.chart.controllers.composition import ForecastNote
+from desktop.chart.items.forecast import FuturesLayer
 from desktop.chart.widget import ChartWidget
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.ui.formatting import format_time
 from desktop.ui.theme import Theme
 from tests.desktop import scenario
+from tests.desktop.chart.support import forecast_with_paths, random_series
 
 
 @pytest.fixture
@@ -228,6 +230,25 @@ def test_in_an_outage_age_and_note_follow_the_exchange_clock_without_any_event(
     state.feed_record.begin(MarketSettings())
     note.refresh()
     assert not note._seconds.isActive() and chart.model.forecast_age == 0
+
+
+@pytest.mark.parametrize(("drift", "words"), [(3e-4, "most central path"), (0.0, "median close")])
+def test_the_legend_says_what_the_ghosts_follow_once_that_is_computed(
+    chart: ChartWidget, state: RunState, settings: SettingsStore, qtbot: QtBot, drift: float, words: str
+) -> None:
+    series = random_series(400)
+    forecast = forecast_with_paths(series, drift)
+    settings.change_chart(show_legend=True)
+    chart.add_layer(FuturesLayer())
+    chart.set_series(series, "")
+    chart.set_forecast(forecast)
+    state.apply(scenario.ready())
+    state.apply(replace(forecast, run_id=scenario.RUN))
+    state.apply(scenario.status(TrainerState.TRAINING))
+    assert "median close" in chart.model.note, "at first"
+    with qtbot.waitSignal(chart.computed):
+        chart.show()
+    assert words in chart.model.note and chart.model.central_path() is not None
 
 
 def test_a_legend_says_what_ghosts_and_bands_mean_until_it_is_clicked(

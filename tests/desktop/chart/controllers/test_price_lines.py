@@ -208,7 +208,7 @@ def test_typing_edits_the_price_of_a_line_and_the_text_of_a_new_note(bench: Tool
     dialog.reject()
 
 
-@pytest.mark.parametrize("typed", ["", "abc", "0", "-5", "nan", "inf", "1e5", "1.234", "12,34", "."])
+@pytest.mark.parametrize("typed", ["", "abc", "0", "-5", "nan", "inf", "1.234", "1,23,4", "."])
 def test_an_invalid_price_is_refused_in_the_dialog(bench: ToolBench, typed: str) -> None:
     bench.act(Qt.Key.Key_A)
     before = the_line(bench)

@@ -99,6 +99,19 @@ def test_ghosts_along_a_path_have_the_bands_and_the_median_height_of_the_forecas
         assert np.log(ghost.high / ghost.low) == pytest.approx(tall)
 
 
+@pytest.mark.parametrize(("drift", "has_trend"), [(0.0, False), (3e-5, False), (1e-4, True), (-1e-4, True)])
+def test_a_trend_is_shown_if_the_median_moves_half_as_far_as_a_candle_usually_does(
+    drift: float, has_trend: bool
+) -> None:
+    """A candle of `spread_quantiles` usually moves by 0.674 thousandths."""
+    made = forecast_with_paths(SERIES, drift)
+    found = computed(made).of(made, SERIES)
+    assert found is not None and found.central.has_trend is has_trend
+    if has_trend:
+        last = found.central.ghosts[-1]
+        assert np.sign(last.close - made.origin_close) == np.sign(drift), "the path goes there too"
+
+
 def test_until_it_is_computed_and_for_another_forecast_there_is_nothing() -> None:
     futures, price = Futures(), MADE.origin_close
     make = futures.begin(MADE, SERIES)

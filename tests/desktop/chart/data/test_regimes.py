@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -150,20 +149,6 @@ def test_the_model_forecast_is_found_by_the_candle_that_it_was_made_at() -> None
         if found is not None and each.next_regime is not None:
             assert [found.of(regime) for regime in Regime] == pytest.approx([each.next_regime.of(of) for of in Regime])
     assert track.has_forecasts and track.next_after(17) is None
-
-
-def test_the_error_saved_is_judged_on_the_newest_forecasts_once_there_are_enough() -> None:
-    """The first are all wrong, and the newest go half of the way from the regime before to the next one."""
-    track, long = RegimeTrack(), random_series(2_000)
-    times = long.open_time_ms.tolist()
-    for index, time_ms in enumerate(times):
-        before, after = conditions_at(time_ms), conditions_at(time_ms + MINUTE_MS)
-        halfway = RegimeProbabilities(*((before.of(each) + after.of(each)) / 2.0 for each in Regime))
-        made = RegimeProbabilities(1.0, 1.0, 1.0) if index < 900 else halfway
-        if index == 300:
-            assert track.error_saved(MINUTE_MS) is None
-        track.add(replace(made_at(time_ms), next_regime=made))
-    assert track.error_saved(MINUTE_MS) == (pytest.approx(0.75), 1_000)
 
 
 def test_a_forecast_of_before_there_were_regimes_is_passed_over() -> None:

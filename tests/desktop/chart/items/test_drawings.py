@@ -27,7 +27,7 @@ from desktop.chart.widget import ChartWidget
 from desktop.ui.colour_choice import COLOURS
 from desktop.ui.theme import Theme
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.paint_helpers import NOISE, picture, pixels
+from tests.desktop.chart.paint_helpers import NOISE, channels, picture, pixels
 from tests.desktop.chart.support import forming_after, random_series
 
 SERIES = random_series(120)
@@ -314,10 +314,20 @@ def test_a_dashed_line_that_begins_out_of_view_is_the_same_wherever_the_chart_li
         assert np.abs(apart).max() <= NOISE, f"{anchors}"
 
 
-@pytest.mark.parametrize("kind", [DrawingKind.FIBONACCI, DrawingKind.TEXT])
-def test_words_hide_no_candle_beside_their_letters(show_chart: ShowChart, kind: DrawingKind) -> None:
+def test_the_price_of_a_level_has_a_ground_over_candles(show_chart: ShowChart) -> None:
+    """Regression: two of seven could not be read among the wicks."""
+    chart, _layer = shown(show_chart, drawn(DrawingKind.FIBONACCI))
+    shape = shape_of(chart.frame, chart.model, drawn(DrawingKind.FIBONACCI))
+    ground, shades = chart.frame.palette.background, channels(image_of(chart)).astype(int)
+    wanted = np.array([ground.blue(), ground.green(), ground.red()])
+    for words in (each.ground.toAlignedRect() for each in shape.texts):
+        beside_letters = shades[words.top() + 1 : words.bottom(), words.left() + 1 : words.left() + 3, :3]
+        assert np.abs(beside_letters - wanted).max() < 40
+
+
+def test_words_hide_no_candle_beside_their_letters(show_chart: ShowChart) -> None:
     chart = show_chart(SERIES)
-    before, drawing, layer = picture(chart), drawn(kind), DrawingsLayer()
+    before, drawing, layer = picture(chart), drawn(DrawingKind.TEXT), DrawingsLayer()
     layer.shown = Placed((drawing,))
     chart.add_layer(layer)
     settle(chart)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from core.domain.events import ForecastMade
 from core.forecast.paths import sample_paths
 from core.training.online import forecast_events
 from desktop.chart.items.forecast import FuturesLayer
@@ -21,9 +22,9 @@ SERIES = random_series(400)
 MADE = forecast_with_paths(SERIES)
 
 
-def computed(chart: ChartWidget, qtbot: QtBot) -> None:
+def computed(chart: ChartWidget, qtbot: QtBot, made: ForecastMade = MADE) -> None:
     """Wait until the chart has the paths."""
-    qtbot.waitUntil(lambda: chart._idle_work._making is None and not chart.model.futures.is_waiting(MADE, SERIES))
+    qtbot.waitUntil(lambda: chart._idle_work._making is None and not chart.model.futures.is_waiting(made, SERIES))
     chart.refresh()
     settle(chart)
 
@@ -74,6 +75,26 @@ def test_the_bodies_follow_the_most_central_one_and_the_readout_says_so(chart: C
     assert chart._layers.readout_rows(chart.frame, model, drawn[0].index) == [], "the first is as scored"
     chart.restyle(shows_paths=False)
     assert chart._layers.readout_rows(chart.frame, model, third.index) == []
+
+
+def test_a_trend_is_drawn_along_the_path_and_no_trend_as_medians(chart: ChartWidget, qtbot: QtBot) -> None:
+    model = chart.model
+    chart.add_layer(FuturesLayer())
+    settle(chart)
+    computed(chart, qtbot)
+    assert model.drawn_path(along_path=False) is None and model.drawn_ghosts(along_path=False) == model.ghosts()
+    trend = forecast_with_paths(SERIES, drift=3e-4)
+    chart.set_forecast(trend)
+    settle(chart)
+    medians = picture(chart)
+    computed(chart, qtbot, trend)
+    central = model.drawn_path(along_path=False)
+    assert central is not None and central == model.central_path()
+    drawn = model.drawn_ghosts(along_path=False)
+    assert tuple(placed.ghost for placed in drawn) == central.ghosts
+    assert (picture(chart) != medians).any()
+    close = format_price(drawn[2].ghost.close, chart.frame.decimals)
+    assert close in texts(tuple(chart._layers.readout_rows(chart.frame, model, drawn[2].index)))
 
 
 def test_a_moving_mouse_computes_nothing(chart: ChartWidget, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,25 +13,28 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.domain.clock import ManualClock
 from core.domain.events import StepDone
 from desktop.panels.gradients.norm_plot import NormPlot
-from desktop.state.step_history import StepHistory
+from desktop.state.run_curves import FoundCurves, RunCurves
+from desktop.state.run_state import RunState
 from desktop.ui.plots import LogAxis
 from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
+from tests.desktop.panels.step_columns import columns_of
 
 
-def history(steps: list[StepDone]) -> StepHistory:
-    result = StepHistory()
-    for step in steps:
-        result.add(step)
-    return result
+def show(plot: NormPlot, steps: list[StepDone]) -> None:
+    state = plot._curves._state
+    state.steps.clear()
+    state.add_steps(steps)
+    plot.show_steps()
 
 
 @pytest.fixture
-def plot(qtbot: QtBot, theme: Theme) -> NormPlot:
-    plot = NormPlot(theme)
+def plot(qtbot: QtBot, state: RunState, theme: Theme) -> NormPlot:
+    plot = NormPlot(state, theme, RunCurves(state, state))
     shown_panel(qtbot, plot, 400, 260)
     return plot
 
@@ -46,15 +49,15 @@ def point_at(plot: NormPlot, step: float) -> None:
 
 def test_pointing_at_a_step_shows_its_numbers(qtbot: QtBot, plot: NormPlot) -> None:
     steps = list(scenario.steps(40))
-    plot.show_steps(history(steps))
+    show(plot, steps)
     clipped = next(step for step in steps[5:] if step.clipped)
     point_at(plot, clipped.step)
-    qtbot.waitUntil(plot.readout.isVisible)
-    lines = plot.readout.text().splitlines()
+    qtbot.waitUntil(plot.plot.readout.isVisible)
+    lines = plot.plot.readout.text().splitlines()
     assert lines[0] == f"Step {clipped.step:,}"
     assert lines[1] == f"Before clipping  {clipped.gradient_norm:.2f}"
     assert "After clipping  1.00" in lines and "Clipped at 1.00" in lines
-    assert plot.plot.rect().contains(plot.readout.geometry())
+    assert plot.plot.rect().contains(plot.plot.readout.geometry())
 
 
 def test_after_clipping_the_curve_is_as_high_as_the_threshold_lets_it(plot: NormPlot, theme: Theme) -> None:
@@ -63,7 +66,7 @@ def test_after_clipping_the_curve_is_as_high_as_the_threshold_lets_it(plot: Norm
         for step in scenario.steps(40)
         if step.gradients is not None
     ]
-    plot.show_steps(history(steps))
+    show(plot, steps)
     plot.resize(401, 260)
     heights = {}
     for curve in plot.plot.getPlotItem().listDataItems():
@@ -80,36 +83,51 @@ def test_a_skipped_step_says_why_inside_the_plot(qtbot: QtBot, plot: NormPlot, w
     steps = list(scenario.steps(40))
     reason = "The gradient of blocks.0.attention.project_in was not finite, for the third time in a row."
     skipped = replace(steps[20], skipped_because=reason)
-    plot.show_steps(history([*steps[:20], skipped, *steps[21:]]))
+    show(plot, [*steps[:20], skipped, *steps[21:]])
     point_at(plot, skipped.step)
-    qtbot.waitUntil(lambda: reason in plot.readout.text())
-    assert "nan" not in plot.readout.text().lower()
-    assert plot.plot.rect().contains(plot.readout.geometry())
-    assert plot.readout.height() >= plot.readout.heightForWidth(plot.readout.width())
+    qtbot.waitUntil(lambda: reason in plot.plot.readout.text())
+    assert "nan" not in plot.plot.readout.text().lower()
+    assert plot.plot.rect().contains(plot.plot.readout.geometry())
+    assert plot.plot.readout.height() >= plot.plot.readout.heightForWidth(plot.plot.readout.width())
 
 
 def test_the_numbers_go_when_the_mouse_goes(qtbot: QtBot, plot: NormPlot) -> None:
-    plot.show_steps(history(list(scenario.steps(10))))
+    show(plot, list(scenario.steps(10)))
     point_at(plot, 11_545)
-    qtbot.waitUntil(plot.readout.isVisible)
+    qtbot.waitUntil(plot.plot.readout.isVisible)
     QApplication.sendEvent(plot.plot, QEvent(QEvent.Type.Leave))
-    assert not plot.readout.isVisible()
+    assert not plot.plot.readout.isVisible()
 
 
 def test_clipped_and_skipped_steps_are_marked(plot: NormPlot) -> None:
     steps = list(scenario.steps(100))
-    plot.show_steps(history(steps))
+    show(plot, steps)
     feet = set(plot._clipped.getData()[0].tolist())
     assert feet == {float(step.step) for step in steps if step.clipped}
     assert plot._skipped.getData()[0].tolist() == [float(steps[50].step)]
 
 
-def test_a_spike_and_the_threshold_are_in_view(plot: NormPlot) -> None:
+@pytest.mark.parametrize(("spike", "is_in_view"), [(8.0, True), (4e7, False)])
+def test_the_threshold_and_usual_norms_are_in_view_and_a_spike_if_they_stay_readable(
+    plot: NormPlot, spike: float, is_in_view: bool
+) -> None:
+    """Regression: one spike flattened the thousand steps beside it."""
     steps = list(scenario.steps(200))
-    steps[120] = replace(steps[120], gradient_norm=4e7)
-    plot.show_steps(history(steps))
+    steps[120] = replace(steps[120], gradient_norm=spike)
+    show(plot, steps)
     low, high = plot.plot.getViewBox().viewRange()[1]
-    assert low < 0.0 < math.log10(4e7) < high
+    assert low < 0.0 < high < 2.0 and (math.log10(spike) < high) is is_in_view
+
+
+def test_a_second_run_is_laid_over(plot: NormPlot) -> None:
+    steps, other = list(scenario.steps(40, first=1)), list(scenario.steps(60, first=1, seed=8))
+    curves = plot._curves
+    show(plot, steps)
+    curves.choose_other("other")
+    curves.set_found(FoundCurves((), {"other": columns_of(other)}))
+    plot.show_steps()
+    assert plot._laid_over.getData()[0].tolist() == [step.step for step in other]
+    assert plot.plot.view[1] >= 60
 
 
 norms = st.lists(st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.none()), min_size=0, max_size=30)
@@ -118,10 +136,11 @@ norms = st.lists(st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.no
 @settings(max_examples=40)
 @given(norms)
 def test_any_norms_can_be_drawn(qapp: object, values: list[float | None]) -> None:
-    plot = NormPlot(Theme("dark"))
+    state = RunState(ManualClock(scenario.NOW_MS))
+    plot = NormPlot(state, Theme("dark"), RunCurves(state, state))
     template = next(scenario.steps(1))
     steps = [replace(template, step=index + 1, gradient_norm=value) for index, value in enumerate(values)]
-    plot.show_steps(history(steps))
+    show(plot, steps)
     for curve in (plot._raw, plot._before, plot._after, plot._threshold):
         drawn = curve.getData()[1]
         assert drawn is None or np.isfinite(drawn).all()
@@ -141,7 +160,7 @@ def test_the_axis_is_written_in_plain_numbers_that_have_room(low: float, span: f
 
 
 def test_the_wheel_is_left_to_the_panel(plot: NormPlot) -> None:
-    plot.show_steps(history(list(scenario.steps(10))))
+    show(plot, list(scenario.steps(10)))
     before = plot.plot.getViewBox().viewRange()
     nothing = Qt.KeyboardModifier.NoModifier
     event = QWheelEvent(

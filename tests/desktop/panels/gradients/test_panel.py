@@ -16,6 +16,7 @@ from core.settings.tree import Settings
 from desktop.panels.gradients.norm_plot import NormPlot
 from desktop.panels.gradients.panel import GradientsPanel
 from desktop.panels.gradients.parts import MEANINGS
+from desktop.state.run_curves import RunCurves
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING
 from desktop.ui.number_grid import NumberGrid
@@ -26,7 +27,7 @@ from tests.desktop.conftest import shown_panel
 
 @pytest.fixture
 def panel(qtbot: QtBot, state: RunState, theme: Theme) -> GradientsPanel:
-    panel = GradientsPanel(state, theme, Settings())
+    panel = GradientsPanel(state, theme, Settings(), RunCurves(state, state))
     shown_panel(qtbot, panel, 420, 780)
     panel.refresh()
     return panel

@@ -476,8 +476,8 @@ def sort_by(panel: MarketsPanel, column: Column) -> None:
 def test_the_runs_markets_are_shown_though_they_are_not_listed(universe: MarketsPanel) -> None:
     assert symbols(universe) == [f"SIM-{number}" for number in range(1, 11)]
     assert universe.note.text() == "", "nothing is paused: their prices come from the run"
-    assert (text(universe, 0, Column.SKILL), text(universe, 2, Column.SKILL)) == ("+4.12 %", "+1.04 %")
-    assert "2.88 to 5.36" in spoken(universe, 0) and "not proven" in spoken(universe, 2)
+    assert (text(universe, 0, Column.SKILL), text(universe, 2, Column.SKILL)) == ("+4.1 %", "+1.0 %")
+    assert "2.9 to 5.4" in spoken(universe, 0) and "not proven" in spoken(universe, 2)
     assert text(universe, 3, Column.SKILL) == MISSING and "n = 412" in spoken(universe, 3)
     assert "reconnecting" in spoken(universe, 9) and "simulated" in spoken(universe, 0)
     tooltip = universe.model.index(9, Column.FEED).data(Qt.ItemDataRole.ToolTipRole)
