@@ -45,7 +45,7 @@ class RejectionReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a candle was rejected, with a sentence for the log and the feed panel."""
+    """Why a candle was rejected, with a sentence for the log and the Events panel."""
 
     reason: RejectionReason
     sentence: str

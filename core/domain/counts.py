@@ -26,6 +26,6 @@ def in_words(seconds: float) -> str:
     return f"{hours:.0f} h" if hours < _YEARS_FROM_H else f"{min(hours / 8_766.0, 9_999.0):,.0f} years"
 
 
-def decimal_text(number: float) -> str:
-    """The number to three digits without an exponent, as fields of the window show it: ``0.000015``."""
-    return f"{Decimal(f'{number:.3g}'):f}"
+def decimal_text(number: float, digits: int = 3) -> str:
+    """The number to so many digits without an exponent, as fields of the window show it: ``0.000015``."""
+    return f"{Decimal(f'{number:.{digits}g}'):f}"

@@ -102,5 +102,6 @@ class LogBook:
     def update(self) -> bool:
         """Read the lines written since the last call. False if there are none."""
         came = list(merge(*(tail.read() for tail in self._tails), key=attrgetter("at_ms")))
-        self.entries = [*self.entries, *came][-ENTRIES_KEPT:]
+        if came:
+            self.entries = [*self.entries, *came][-ENTRIES_KEPT:]
         return bool(came)

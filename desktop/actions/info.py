@@ -16,7 +16,8 @@ class ActionInfo:
 
     menu: the path of its menu, outermost first; empty: in no menu. section: a line is drawn between two sections of a
     menu or the tool bar. group: of the actions in one group exactly one is checked. place: the panel whose keys these
-    are; empty: they work in the whole window. key: its name in stored layouts, if not the id's.
+    are; empty: they work in the whole window. Keys of an action in a menu with a place do too, but a panel with the
+    focus that has the same keys comes first. key: its name in stored layouts, if not the id's.
     """
 
     text: str
@@ -57,11 +58,12 @@ interval = partial(
 style = partial(ActionInfo, menu=("&Chart", "&Candles"), section=1, is_checkable=True, group="candle_style")
 scale = partial(ActionInfo, menu=("&Chart", "Price &scale"), section=1, is_checkable=True, group="scale")
 zone = partial(ActionInfo, menu=("&Chart", "Time &zone"), section=1, is_checkable=True, group="time_zone")
-past = partial(ActionInfo, menu=("&Chart",), section=3, is_checkable=True, place="Chart")
+past = partial(ActionInfo, menu=("&Chart",), section=3, is_checkable=True)
 shown = partial(ActionInfo, menu=("&Chart",), section=2)
 switch = partial(shown, is_checkable=True)
-line = partial(ActionInfo, menu=("&Chart", "&Lines and measuring"), section=3, place="Chart")
-drawing = partial(ActionInfo, menu=("&Chart", "&Drawings"), section=3, place="Chart")
+line = partial(ActionInfo, menu=("&Chart", "&Lines and measuring"), section=3)
+selected_line = partial(line, place="Chart")
+drawing = partial(ActionInfo, menu=("&Chart", "&Drawings"), section=3)
 saved = partial(ActionInfo, menu=("&Chart",), section=3)
 travel = partial(ActionInfo, menu=("&Chart", "&Time travel"), section=4)
 view = partial(ActionInfo, menu=("&View",), section=1)
@@ -71,10 +73,8 @@ layout = partial(ActionInfo, menu=("&View", "La&youts"), section=3)
 help = partial(ActionInfo, menu=("&Help",))
 checkpoint = partial(ActionInfo, place="Checkpoints")
 checkpoint_button = partial(ActionInfo, is_in_tool_bar=True, place="Checkpoints")
-incident = partial(ActionInfo, is_in_tool_bar=True, place="Incidents")
-feed = partial(ActionInfo, is_in_tool_bar=True, place="Feed")
+event = partial(ActionInfo, is_in_tool_bar=True, place="Events")
 market = partial(ActionInfo, is_in_tool_bar=True, place="Markets")
 job = partial(ActionInfo, is_in_tool_bar=True, place="Jobs")
-log = partial(ActionInfo, is_in_tool_bar=True, place="Log")
 overview = partial(ActionInfo, is_in_tool_bar=True, place="Overview")
 count = partial(ActionInfo, is_in_tool_bar=True, is_checkable=True, group="overview_charts", place="Overview")

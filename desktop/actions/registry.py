@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QObject, QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QMenu, QMenuBar, QToolBar, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QMenu, QMenuBar, QToolBar, QWidget
 
 from desktop.actions.info import translated
 from desktop.actions.table import ActionId
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import enlarge_icons
+from desktop.ui.menus import Menu
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
 _PANEL_ICON_PX = 15
+_IN_PANEL = Qt.ShortcutContext.WidgetWithChildrenShortcut
 
 
 class ActionRegistry(QObject):
@@ -80,7 +82,7 @@ class ActionRegistry(QObject):
         def open_menu(place: QPoint) -> None:
             if needs_row and not view.indexAt(place).isValid():
                 return
-            menu = QMenu(view, toolTipsVisible=True)
+            menu = Menu("", view)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addActions(self.actions())
             menu.popup(view.viewport().mapToGlobal(place))
@@ -102,8 +104,8 @@ class ActionRegistry(QObject):
                 if path not in menus:
                     parent = bar if depth == 1 else menus[path[:-1]]
                     self._separate(parent, sections, path[:-1], info.section)
-                    menus[path] = parent.addMenu(translate("Actions", path[-1]))
-                    menus[path].setToolTipsVisible(True)
+                    menus[path] = Menu(translate("Actions", path[-1]), parent)
+                    parent.addMenu(menus[path])
                     sections[path] = info.section
                 if is_innermost:
                     self._separate(menus[path], sections, path, info.section)
@@ -155,12 +157,35 @@ class ActionRegistry(QObject):
         action.setProperty("icon_name", info.icon)
         if info.shortcut:
             action.setShortcut(QKeySequence(info.shortcut))
-            context = Qt.ShortcutContext.WidgetWithChildrenShortcut if info.place else Qt.ShortcutContext.WindowShortcut
-            action.setShortcutContext(context)
+            is_of_panel = info.place and not info.menu
+            action.setShortcutContext(_IN_PANEL if is_of_panel else Qt.ShortcutContext.WindowShortcut)
         if info.group:
             if info.group not in self._groups:
                 self._groups[info.group] = QActionGroup(self)
             self._groups[info.group].addAction(action)
+
+
+class SharedKeys(QObject):
+    """Lets a panel that has the focus come before an action of the window with the same keys; Qt would do neither."""
+
+    def __init__(self, actions: ActionRegistry, window: QWidget) -> None:
+        super().__init__(actions)  # with which it goes
+        self._window = window
+        self._shared = [actions[each] for each in actions.ids() if each.info.place]
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._on_focus)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+        taken: set[str] = set()
+        while now is not None and now is not self._window:
+            taken |= {action.shortcut().toString() for action in now.actions()}
+            now = now.parentWidget()
+        contexts = Qt.ShortcutContext
+        for action in self._shared:
+            is_taken = action.shortcut().toString() in taken
+            action.setShortcutContext(contexts.WidgetShortcut if is_taken else contexts.WindowShortcut)
 
 
 def _with_shortcut(tooltip: str, shortcut: str) -> str:

@@ -213,12 +213,12 @@ class ActionId(Enum):
         "Alt+Shift+L",
         "page-next-outline",
     )
-    EDIT_LINE = at.line(
+    EDIT_LINE = at.selected_line(
         "Edit &price and text…", "Change the price or the label; colour and width of a drawing", "F2", "pencil-outline"
     )
-    DELETE_LINE = at.line("&Remove line", "Remove the selected line or drawing", "Del", "delete-outline")
-    UNDO_LINE = at.line("&Undo line change", "Undo the last change to a line or drawing", "Ctrl+Z", "undo")
-    REDO_LINE = at.line("R&edo line change", "Redo the last undone change", "Ctrl+Shift+Z", "redo")
+    DELETE_LINE = at.selected_line("&Remove line", "Remove the selected line or drawing", "Del", "delete-outline")
+    UNDO_LINE = at.selected_line("&Undo line change", "Undo the last change to a line or drawing", "Ctrl+Z", "undo")
+    REDO_LINE = at.selected_line("R&edo line change", "Redo the last undone change", "Ctrl+Shift+Z", "redo")
     DRAW_TREND_LINE = at.drawing(
         "&Trend line", "Draw a line between two points: drag, or click twice", "Alt+Shift+T", "vector-line"
     )
@@ -268,8 +268,13 @@ class ActionId(Enum):
     SHOW_GRADIENTS = at.panel("&Gradients", "Gradients of each step, and their diagnosis", "Ctrl+2", "stethoscope")
     SHOW_ACCURACY = at.panel("&Accuracy", "Accuracy of the forecasts, and how certain it is", "Ctrl+3", "target")
     SHOW_CHECKPOINTS = at.panel("&Checkpoints", "The best checkpoint, and all stored ones", "Ctrl+5", "history")
-    SHOW_INCIDENTS = at.panel("&Incidents", "Faults in training, and how they were handled", "Ctrl+6", "alert-outline")
-    SHOW_FEED = at.panel("&Feed", "Connection status and events", "Ctrl+7", "lan-connect")
+    SHOW_EVENTS = at.panel(
+        "&Events",
+        "Incidents in training, the feed's events and numbers, and the log",
+        "Ctrl+6",
+        "alert-outline",
+        key="show_incidents",
+    )
     SHOW_MARKETS = at.panel(
         "&Markets",
         "Each market: price, ghosts, their worth, feed; a click shows one on the chart",
@@ -277,7 +282,6 @@ class ActionId(Enum):
         "eye-outline",
         key="show_watchlist",
     )
-    SHOW_LOG = at.panel("L&og", "Log messages of the program", "Ctrl+9", "text-box-outline")
     SHOW_JOBS = at.panel("&Jobs", "Background jobs: progress, time left, result", "Ctrl+0", "progress-clock")
     FLOAT_PANEL = at.panel(
         "&Float panel",
@@ -288,7 +292,7 @@ class ActionId(Enum):
         is_checkable=False,
     )
     LAYOUT_WATCH = at.layout("&Watch", "A large chart, the markets and the scores", "Ctrl+Alt+1", "eye-outline")
-    LAYOUT_TRAIN = at.layout("&Train", "Loss, gradients, incidents and the log", "Ctrl+Alt+2", "chart-line")
+    LAYOUT_TRAIN = at.layout("&Train", "Loss, gradients, checkpoints and events", "Ctrl+Alt+2", "chart-line")
     LAYOUT_COMPARE = at.layout("&Compare", "Checkpoints and their scores, enlarged", "Ctrl+Alt+3", "compare-horizontal")
     OVERVIEW = at.layout(
         "&Overview",
@@ -373,8 +377,8 @@ class ActionId(Enum):
         "format-list-bulleted",
         is_checkable=True,
     )
-    INCIDENT_COPY = at.incident("&Copy", "Copy these incidents, with their details, as text", "Ctrl+C", "content-copy")
-    FEED_COPY = at.feed("&Copy", "Copy the selection; rejected messages as received", "Ctrl+C", "content-copy")
+    EVENT_COPY = at.event("&Copy", "Copy the selected events, with their details, as text", "Ctrl+C", "content-copy")
+    LOG_FOLDER = at.event("Open &folder", "Show the folder of the log files", "Ctrl+Shift+L", "folder-open-outline")
     WATCH_OPEN = at.market("&Show on the chart", "Show this market on the chart; its run continues", "Return", "eye")
     WATCH_LEARN = at.market(
         "&Learn from it", "Switch whether the model learns from this market", "Space", "school-outline"
@@ -388,8 +392,6 @@ class ActionId(Enum):
     JOB_CANCEL = at.job("&Cancel", "Cancel this job; completed parts are kept", "Del", "cancel")
     JOB_OPEN = at.job("&Open", "Open the job's report, or the market whose candles it stored", "Return", "open-in-new")
     JOB_CLEAR = at.job("C&lear", "Remove finished jobs", "Ctrl+L", "playlist-remove")
-    LOG_COPY = at.log("&Copy", "Copy the selected lines with their details", "Ctrl+C", "content-copy")
-    LOG_FOLDER = at.log("Open &folder", "Show the folder of the log files", "Ctrl+Shift+L", "folder-open-outline")
     OVERVIEW_4 = at.count("2 × 2", "Show 4 markets", "2", "view-grid-outline")
     OVERVIEW_9 = at.count("3 × 3", "Show 9 markets", "3", "grid")
     OVERVIEW_16 = at.count("4 × 4", "Show 16 markets", "4", "dots-grid")

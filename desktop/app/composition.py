@@ -257,7 +257,7 @@ class Application(QObject):
         self._panels.checkpoints.page_requested.connect(self.jobs.open_page)
         self.jobs.job_ended.connect(self.run_watch.notify_of_job)
         self.machine = MachineWatch(self)
-        self.machine.reading_changed.connect(self.window.machine.show_reading)
+        self.machine.reading_changed.connect(self.window.status.show_reading)
         self.backups = BackupWatch(folder, lambda: self.settings.current.backups, self._clock, self)
         self.backups.progressed.connect(self.state.apply)
         BackupNotices(self._shell, self.backups, folder)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QWidget
 
@@ -29,6 +31,7 @@ class JobDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self._picker: FilePicker | None = None
+        self._begins: QComboBox | None = None
         self._is_accepting = False
         """Start was pressed, and the files are still being looked at."""
         self.form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
@@ -61,6 +64,14 @@ class JobDialog(QDialog):
         else:
             listen(widget, self.check)
 
+    def offer_waiting(self) -> None:
+        """Say that training is running, and ask whether the job is to wait for its end."""
+        self._begins = QComboBox()
+        self._begins.addItem(translate("Jobs", "Now: training and this job slow each other down"), False)
+        self._begins.addItem(translate("Jobs", "When training is paused or over"), True)
+        about = translate("Jobs", "Training is running: side by side, each may take about twice as long")
+        self.add_row(translate("Jobs", "&Start"), self._begins, about)
+
     def check(self) -> None:
         """Show what is wrong; only a valid order can be started."""
         self._is_accepting = False
@@ -77,7 +88,7 @@ class JobDialog(QDialog):
             self.message.show_waiting(translate("Jobs", "Reading…"))
             return
         super().accept()
-        self.ordered.emit(order)
+        self.ordered.emit(order if self._begins is None else replace(order, waits=self._begins.currentData()))
 
     def _on_answered(self) -> None:
         was_accepting, self._is_accepting = self._is_accepting, False

@@ -42,6 +42,8 @@ class Order:
     """The candle file that it read, by its summary, if it can be replayed."""
     works_aside: bool = False
     """It runs with its own temporary folder, so it cannot reach the window's socket among the usual temporary files."""
+    waits: bool = False
+    """It starts once training is paused or over."""
 
 
 def command_line(command: str, files: Sequence[Path] = (), /, **options: str | float | bool) -> tuple[str, ...]:

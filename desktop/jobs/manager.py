@@ -35,6 +35,7 @@ from desktop.state.database import WindowDatabase
 from desktop.state.job_list import JobState
 from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
+from desktop.state.training_words import is_learning
 from desktop.ui.banner import Notice
 from desktop.ui.file_drop import FileDrop
 from desktop.ui.plain_text import MessageBox
@@ -79,6 +80,8 @@ class JobManager(QObject):
         self._shell, self._state, self._database, self._folder = shell, state, database, folder
         self._urls = urls
         self._children: dict[str, tuple[ChildProcess, Order]] = {}
+        self._waiting: dict[str, Order] = {}
+        """Orders by their job's id, until training is paused or over."""
         self._cancellers: list[tuple[str, Callable[[str], object], str]] = []
         self._number = 0
         self._may_close = self._is_closed = False
@@ -98,6 +101,8 @@ class JobManager(QObject):
                 ActionId.SHARE_RUN: self.share_run,
             }
         )
+        for signal in (state.status_changed, state.run_changed, state.feed_changed):
+            signal.connect(self._start_waiting)
         shell.window.installEventFilter(self)
         FileDrop(shell.window, self.ask_import)
 
@@ -106,12 +111,16 @@ class JobManager(QObject):
         self._cancellers.append((prefix, cancel, result))
 
     def can_cancel(self, job_id: str) -> bool:
-        return job_id in self._children or bool(self._answers(job_id))
+        return job_id in self._children or job_id in self._waiting or bool(self._answers(job_id))
 
     @Slot(str)
     def cancel(self, job_id: str) -> None:
         """Ask a job to end; complete results are kept."""
         if not self.can_cancel(job_id) or self._state.jobs.find(job_id) is None:
+            return
+        if (order := self._waiting.pop(job_id, None)) is not None:
+            self._state.jobs.finish(job_id, JobState.CANCELLED, order.cancelled)
+            self._state.jobs_changed.emit()
             return
         answers = self._answers(job_id)
         self._state.jobs.cancelling(job_id, " ".join(result for _cancel, result in answers))
@@ -132,6 +141,12 @@ class JobManager(QObject):
             return None
         self._number += 1
         job_id = f"own job {self._number}"
+        if order.waits and is_learning(self._state):
+            self._waiting[job_id] = order
+            self._list(job_id, order)
+            self._state.jobs.advance(job_id, translate("Jobs", "Waits until training is paused or over"), 0, 0, None)
+            self._state.jobs_changed.emit()
+            return job_id
         try:
             scratch = self._make_folder(job_id, order)
         except OSError as error:
@@ -145,12 +160,25 @@ class JobManager(QObject):
         child.over.connect(lambda ending: self._on_over(job_id, ending))
         self._children[job_id] = (child, order)
         self._idle.clear()
+        self._list(job_id, order)
+        child.start()
+        return job_id
+
+    def _list(self, job_id: str, order: Order) -> None:
         self._state.jobs.begin(job_id, order.title)
         self._state.jobs_changed.emit()
         self.began.emit()
         self._panel.select(job_id)
-        child.start()
-        return job_id
+
+    @Slot()
+    def _start_waiting(self) -> None:
+        """Start what waited for training to end, unless the window is being closed."""
+        if not self._waiting or is_learning(self._state):
+            return
+        waiting, self._waiting = self._waiting, {}
+        for job_id, order in waiting.items():
+            self._state.jobs.drop(job_id)
+            self.begin(order)
 
     def ask_import(self, files: Sequence[Path] = ()) -> ImportDialog:
         """files: already chosen."""
@@ -174,7 +202,7 @@ class JobManager(QObject):
     def ask_pretraining(self) -> PretrainDialog:
         from desktop.jobs.model_dialogs import PretrainDialog  # noqa: PLC0415 - after the first paint
 
-        return self._ask(PretrainDialog(self._shell.settings.current.training.device, self._shell.window))
+        return self._ask_beside(PretrainDialog(self._shell.settings.current.training.device, self._shell.window))
 
     @Slot(object)
     def ask_evaluation(self, chosen: CheckpointRow | None) -> EvaluateDialog:
@@ -189,7 +217,7 @@ class JobManager(QObject):
         first = offered[0].info.checkpoint_id if offered else None
         device = self._shell.settings.current.training.device
         dialog = EvaluateDialog(offered, first, self._folder.reports, self._now(), device, self._shell.window)
-        return self._ask(dialog)
+        return self._ask_beside(dialog)
 
     @Slot()
     def share_run(self) -> None:
@@ -205,7 +233,7 @@ class JobManager(QObject):
     def begin_to_close(self) -> None:
         """Ask all children to end, and start no other."""
         self._is_closed = True
-        for job_id in list(self._children):
+        for job_id in (*self._waiting, *self._children):
             self.cancel(job_id)
 
     async def close(self) -> None:
@@ -228,7 +256,7 @@ class JobManager(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A window with running jobs asks before it closes."""
-        if event.type() is QEvent.Type.Close and self._children and not self._may_close:
+        if event.type() is QEvent.Type.Close and (self._children or self._waiting) and not self._may_close:
             event.ignore()
             self._ask_to_close()
             return True
@@ -238,7 +266,8 @@ class JobManager(QObject):
         box = MessageBox(self._shell.window)
         box.setIcon(MessageBox.Icon.Question)
         box.setWindowTitle(translate("Jobs", "Jobs are running"))
-        titles = "\n".join(order.title for _child, order in self._children.values())
+        orders = (*(order for _child, order in self._children.values()), *self._waiting.values())
+        titles = "\n".join(order.title for order in orders)
         box.setText(translate("Jobs", "Close the window and end the jobs?") + f"\n\n{titles}")
         box.setInformativeText(translate("Jobs", "Completed parts are kept; nothing half-written is left behind."))
         end = box.addButton(translate("Jobs", "&End jobs and close"), MessageBox.ButtonRole.DestructiveRole)
@@ -252,6 +281,12 @@ class JobManager(QObject):
 
         end.clicked.connect(close_window)
         open_dialog(box)
+
+    def _ask_beside(self, dialog: Dialog) -> Dialog:
+        """Ask for a job that takes as much of the machine as training does."""
+        if is_learning(self._state):
+            dialog.offer_waiting()
+        return self._ask(dialog)
 
     def _ask(self, dialog: Dialog) -> Dialog:
         dialog.ordered.connect(self.begin)

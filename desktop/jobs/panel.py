@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QMenu, QToolButton
+from PySide6.QtWidgets import QToolButton
 
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.jobs.table import job_text, jobs_model, make_table
@@ -15,6 +15,7 @@ from desktop.state.job_list import Job, JobState
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_count, format_duration, format_time
 from desktop.ui.icons import put_icon
+from desktop.ui.menus import Menu
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
 from desktop.ui.plain_text import Label, TextView, with_whole_figures
 from desktop.ui.stacks import beside, divided, stacked
@@ -53,7 +54,7 @@ class JobsPanel(Panel):
 
     def offer(self, actions: Sequence[QAction]) -> None:
         """Put these actions into the menu of the start button."""
-        menu = QMenu(self.start, toolTipsVisible=True)
+        menu = Menu("", self.start)
         menu.addActions(list(actions))
         self.start.setMenu(menu)
 

@@ -20,7 +20,7 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 JOB, PROGRESS, TIME_LEFT, RESULT = range(4)
 _BAR_PX, _BAR_WIDTH_PX, _GAP_PX = 8, 130, 8
-_SHARE_OF_JOB = 0.62
+_BESIDE_PX, _LEAST_RESULT_PX = 6, 80
 _ICONS = {
     JobState.RUNNING: "progress-clock",
     JobState.CANCELLING: "progress-close",
@@ -95,7 +95,7 @@ def _time_left(job: Job) -> str:
 
 class ProgressCell(PaintedCell):
     def draw(self, painter: QPainter, place: QRect, row: Job, *, is_selected: bool) -> None:
-        palette, room, share = self.theme.palette, place.adjusted(6, 0, -6, 0), _progress(row)
+        palette, room, share = self.theme.palette, place.adjusted(_BESIDE_PX, 0, -_BESIDE_PX, 0), _progress(row)
         ink = self.ink(is_selected=is_selected)
         longest = max(map(painter.fontMetrics().horizontalAdvance, (share, format_percent(1.0, 0))))
         width = room.width() - longest - _GAP_PX
@@ -130,15 +130,25 @@ def colour_of(job: Job, palette: Palette) -> QColor:
 
 
 class _JobsTable(QTableView):
-    """The column of titles is as wide as they need, up to a share of the width that bar and time leave."""
+    """Titles are as wide as they need. Without room the result goes first, which the details have too, then the bar;
+    a time left has no room before a job has one."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit()
 
     def fit(self) -> None:
-        room = self.viewport().width() - self.columnWidth(PROGRESS) - self.columnWidth(TIME_LEFT)
-        self.setColumnWidth(JOB, max(min(self.sizeHintForColumn(JOB) + 8, round(_SHARE_OF_JOB * room)), 60))
+        model = self.model()
+        times = {str(model.index(row, TIME_LEFT).data()) for row in range(model.rowCount())} - {"", MISSING}
+        self.setColumnHidden(TIME_LEFT, not times)
+        advance = self.fontMetrics().horizontalAdvance
+        time = advance("59 min 59 s") + 24 if times else 0
+        title, share = self.sizeHintForColumn(JOB) + 8, advance(format_percent(1.0, 0)) + 2 * _BESIDE_PX
+        room = self.viewport().width() - time
+        progress = min(max(room - title, share), _BAR_WIDTH_PX)
+        for column, width in ((TIME_LEFT, time), (PROGRESS, progress), (JOB, max(min(title, room - progress), share))):
+            self.setColumnWidth(column, width)
+        self.setColumnHidden(RESULT, room - progress - title < _LEAST_RESULT_PX)
 
 
 def make_table(model: RowsModel[Job], theme: Theme, name: str) -> QTableView:
@@ -151,14 +161,11 @@ def make_table(model: RowsModel[Job], theme: Theme, name: str) -> QTableView:
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     space_rows(table, 8)
     header = table.horizontalHeader()
-    header.setMinimumSectionSize(60)
     header.setSectionResizeMode(JOB, QHeaderView.ResizeMode.Fixed)
     header.setSectionResizeMode(RESULT, QHeaderView.ResizeMode.Stretch)
     for column in (PROGRESS, TIME_LEFT):
         header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-    table.setColumnWidth(PROGRESS, _BAR_WIDTH_PX)
-    follow_interface_size(
-        table, lambda: table.setColumnWidth(TIME_LEFT, table.fontMetrics().horizontalAdvance("59 min 59 s") + 24)
-    )
+    follow_interface_size(table, table.fit)
     model.layoutChanged.connect(table.fit)
+    model.dataChanged.connect(table.fit)
     return table

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QWidget
 
 from desktop.actions import ActionId
@@ -21,6 +21,7 @@ _TURNS = 5
 _USUAL_PX = "usual_px"
 _HEIGHTS_PX = "heights_px"
 """Property of a dock in the right column: the window's last size with each text size, and the dock's height then."""
+_ROOM_FOR_COLUMN = QSize(760, 440)
 _AROUND_PX = 110
 """Height of menu, tool bar and status bar."""
 
@@ -41,69 +42,55 @@ class Arrangement:
 
 
 _ID = ActionId
-EVERYTHING = Arrangement(
-    right=(
-        ((_ID.SHOW_LOSS, _ID.SHOW_GRADIENTS, _ID.SHOW_MARKETS), 0.42),
-        ((_ID.SHOW_ACCURACY,), 0.58),
-    ),
-    bottom=(
-        _ID.SHOW_CHECKPOINTS,
-        _ID.SHOW_INCIDENTS,
-        _ID.SHOW_FEED,
-        _ID.SHOW_JOBS,
-        _ID.SHOW_LOG,
-    ),
-)
-"""The default."""
-WATCH = Arrangement(right=(((_ID.SHOW_MARKETS, _ID.SHOW_FEED), 0.5), ((_ID.SHOW_ACCURACY,), 0.5)))
-"""A large chart, prices beside it, and how good the ghosts have been."""
+WATCH = Arrangement(right=(((_ID.SHOW_MARKETS,), 0.4), ((_ID.SHOW_ACCURACY,), 0.6)))
+"""The default: a large chart, prices beside it, and how good the ghosts have been."""
 TRAIN = Arrangement(
     right=(((_ID.SHOW_LOSS,), 0.45), ((_ID.SHOW_GRADIENTS, _ID.SHOW_ACCURACY), 0.55)),
-    bottom=(_ID.SHOW_INCIDENTS, _ID.SHOW_JOBS, _ID.SHOW_LOG, _ID.SHOW_CHECKPOINTS),
+    bottom=(_ID.SHOW_EVENTS, _ID.SHOW_CHECKPOINTS),
 )
 """The effect of each step, and the failures."""
 COMPARE = Arrangement(
     right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 1.0),),
-    bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_JOBS),
+    bottom=(_ID.SHOW_CHECKPOINTS,),
     bottom_share=0.45,
     bottom_px=(260, 620),
 )
 """Room for the checkpoints, and their measures."""
+_WIDE = (_ID.SHOW_CHECKPOINTS, _ID.SHOW_EVENTS, _ID.SHOW_JOBS)
+"""Docks with tables open below the chart, if an arrangement has no other place for them."""
 
 
 def arrange(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     """Put the docks of the arrangement in their places, and close the others."""
-    areas = Qt.DockWidgetArea
+    arrangement, areas = _fitted(arrangement, window), Qt.DockWidgetArea
     window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
     window.setCorner(Qt.Corner.TopRightCorner, areas.RightDockWidgetArea)
     for dock in docks.values():
         dock.setFloating(False)
         window.removeDockWidget(dock)
         dock.setParent(window)  # it still is Qt's: PySide takes it for Python's, and could delete it a second time
-    column = [docks[tabs[0]] for tabs, _share in arrangement.right]
+    (first, *others), bottom = [tabs for tabs, _share in arrangement.right], arrangement.bottom
+    closed = [each for each in docks if each not in arrangement.shown]
+    right = [(*first, *(each for each in closed if each not in _WIDE)), *others]
+    below = (*bottom, *(each for each in closed if each in _WIDE))
+    column = [docks[tabs[0]] for tabs in right]
     window.addDockWidget(areas.RightDockWidgetArea, column[0])
-    for above, below in pairwise(column):
-        window.splitDockWidget(above, below, Qt.Orientation.Vertical)
-    if arrangement.bottom:
-        window.addDockWidget(areas.BottomDockWidgetArea, docks[arrangement.bottom[0]])
-    for tabs in (*(tabs for tabs, _share in arrangement.right), arrangement.bottom):
-        stack = [docks[each] for each in tabs]
-        for under, over in pairwise(stack):
-            window.tabifyDockWidget(under, over)
-        for dock in stack:
-            dock.show()
-        if stack:
-            stack[0].raise_()
-    for each in docks.keys() - arrangement.shown:  # closed, but with a place to come back to
-        window.addDockWidget(areas.RightDockWidgetArea, docks[each])
-        window.tabifyDockWidget(column[0], docks[each])
-        docks[each].hide()
+    for above, under in pairwise(column):
+        window.splitDockWidget(above, under, Qt.Orientation.Vertical)
+    window.addDockWidget(areas.BottomDockWidgetArea, docks[below[0]])
+    for tabs in (*right, below):
+        for one, next_one in pairwise([docks[each] for each in tabs]):
+            window.tabifyDockWidget(one, next_one)
+        for each in tabs:
+            docks[each].setVisible(each in arrangement.shown)
+        docks[tabs[0]].raise_()
     size(window, docks, arrangement)
 
 
 def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     """Set sizes that fit the dock's window; they hold only once it is shown."""
     forget_sizes(docks.values())
+    arrangement = _fitted(arrangement, window)
     column = [docks[tabs[0]] for tabs, _share in arrangement.right]
     width, height = window.width(), window.height()
     right = _within(_RIGHT_SHARE * width, (_RIGHT_PX[0], enlarged(_RIGHT_PX[1])))
@@ -114,6 +101,21 @@ def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     room = max(height - _AROUND_PX, _LEAST_COLUMN_PX)
     heights = [round(share * room) for _tabs, share in arrangement.right]
     window.resizeDocks(column, heights, Qt.Orientation.Vertical)
+
+
+def has_room(window: QMainWindow) -> bool:
+    """Whether the docks as they are arranged fit on the window's screen."""
+    room, needed = window.screen().availableSize(), window.minimumSizeHint()
+    return needed.width() <= room.width() and needed.height() <= room.height()
+
+
+def _fitted(arrangement: Arrangement, window: QMainWindow) -> Arrangement:
+    """Without room for docks above each other, all lie behind tabs beside the chart."""
+    room = window.size() if window.isVisible() else window.screen().availableSize()
+    if room.width() >= enlarged(_ROOM_FOR_COLUMN.width()) and room.height() >= enlarged(_ROOM_FOR_COLUMN.height()):
+        return arrangement
+    tabs = (*(each for tabs, _share in arrangement.right for each in tabs), *arrangement.bottom)
+    return Arrangement(right=((tabs, 1.0),))
 
 
 class DockSizes(QObject):
@@ -229,12 +231,25 @@ def _within(size_px: float, limits: tuple[int, int]) -> int:
     return min(max(round(size_px), limits[0]), limits[1])
 
 
+def open_dock(window: QMainWindow, dock: QDockWidget, *, was_closed: bool) -> None:
+    """Show it in front of docks in the same place. One that opens alone below the chart gets the usual height."""
+    below = Qt.DockWidgetArea.BottomDockWidgetArea
+    others = (each for each in window.findChildren(QDockWidget) if each is not dock and each.isVisible())
+    dock.show()
+    dock.raise_()
+    if not was_closed or dock.isFloating() or window.dockWidgetArea(dock) is not below:
+        return
+    if not any(window.dockWidgetArea(each) is below for each in others):
+        size_px = _within(WATCH.bottom_share * window.height(), WATCH.bottom_px)
+        window.resizeDocks([dock], [size_px], Qt.Orientation.Vertical)
+
+
 class DockToggle(QObject):
     """A dock's own action would hide it whenever it is open, even behind another tab, when the user wants to see it."""
 
-    def __init__(self, dock: QDockWidget) -> None:
+    def __init__(self, window: QMainWindow, dock: QDockWidget) -> None:
         super().__init__(dock)
-        self._dock = dock
+        self._window, self._dock = window, dock
         self._is_seen = self._was_seen = False
         dock.visibilityChanged.connect(self._on_visibility)
         dock.toggleViewAction().triggered.connect(self._on_triggered)
@@ -246,8 +261,7 @@ class DockToggle(QObject):
     def _on_triggered(self, is_open: bool) -> None:
         """Called after the dock has shown or hidden itself."""
         if is_open or not self._was_seen:
-            self._dock.show()
-            self._dock.raise_()
+            open_dock(self._window, self._dock, was_closed=is_open)
 
 
 def dock_of(widget: QWidget | None) -> QDockWidget | None:

@@ -1,4 +1,4 @@
-"""The feed's reports since the market was chosen: one owner, bounded; the Feed panel only reads it."""
+"""The feed's reports since the market was chosen: one owner, bounded; the Events panel only reads it."""
 
 from __future__ import annotations
 

@@ -51,6 +51,11 @@ _STILL_LEARNING = (TrainerState.STARTING, TrainerState.CATCHING_UP, TrainerState
 _LEARNING = (TrainerState.CATCHING_UP, TrainerState.TRAINING)
 
 
+def is_learning(state: RunState) -> bool:
+    """Whether a trainer has work, or is about to."""
+    return state.trainer_state in (*_STILL_LEARNING, *_LEARNING) and not is_finished(state)
+
+
 def is_finished(state: RunState) -> bool:
     """Whether the trainer has learned from the last candle of an ended feed, and is idle. Its own state does not show
     this."""

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QLocale, QPoint, QPointF, QRect, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QPointF, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QValidator
-from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QSlider, QStyle, QStyleOptionSlider
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from desktop.ui.translation import translate
 
@@ -255,6 +255,21 @@ class LogSpinBox(DecimalSpinBox):
 
     def stepped(self, value: float, steps: int) -> float:
         return next_on_ladder(max(value, self._least), steps)
+
+
+class WheelGuard(QObject):
+    """The wheel over an input without the focus scrolls the page around it, and never changes or focuses it."""
+
+    def watch(self, field: QWidget) -> None:
+        if field.focusPolicy() is Qt.FocusPolicy.WheelFocus:
+            field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        field.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() != QEvent.Type.Wheel or not isinstance(watched, QWidget) or watched.hasFocus():
+            return False
+        event.ignore()
+        return True
 
 
 def set_choices(box: QComboBox, choices: Mapping[str, object]) -> None:

@@ -5,11 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
-from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QTabBar, QWidget
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QProxyStyle,
+    QSlider,
+    QStyle,
+    QStyleOption,
+    QTabBar,
+    QWidget,
+)
+
+from desktop.ui.inputs import WheelGuard
 
 Mode = Literal["system", "dark", "light"]
 Colours = Literal["green-red", "blue-orange"]
@@ -17,14 +29,23 @@ _KEPT = (QStyle.StandardPixmap.SP_TitleBarNormalButton, QStyle.StandardPixmap.SP
 
 
 class Style(QProxyStyle):
-    """A dock asks for both icons of its title bar whenever it is hidden or put in its place, and Qt searches the icon
+    """The wheel changes no input that does not have the focus.
+
+    A dock asks for both icons of its title bar whenever it is hidden or put in its place, and Qt searches the icon
     theme and its resources for them each time: 12 of the 16 ms in which eleven docks came back."""
 
     def __init__(self) -> None:
         super().__init__("Fusion")
         self.setObjectName("fusion")
+        self._wheel_guard = WheelGuard(self)
         self._icons: dict[QStyle.StandardPixmap, QIcon] = {}
         self._palette_key = 0
+
+    def polish(self, target: Any) -> Any:
+        """Called once for each widget; Qt has other forms of it for the application and its palette."""
+        if isinstance(target, QComboBox | QAbstractSpinBox | QSlider):
+            self._wheel_guard.watch(target)
+        return super().polish(target)
 
     def standardIcon(
         self, kind: QStyle.StandardPixmap, option: QStyleOption | None = None, widget: QWidget | None = None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from core.domain.events import TrainerState
@@ -13,18 +13,18 @@ from desktop.actions import ActionId, ActionRegistry
 from desktop.state.run_state import RunState
 from desktop.state.training_words import is_finished
 from desktop.ui.icons import tabular
-from desktop.ui.inputs import LogSpinBox, SeekSlider, readable_decimal
+from desktop.ui.inputs import LogSpinBox, SeekSlider
 from desktop.ui.interface_size import enlarge_icons, follow_interface_size
-from desktop.ui.plain_text import Label
+from desktop.ui.panel_base import set_text
+from desktop.ui.plain_text import ElidedLabel, Label, set_tooltip
 from desktop.ui.stacks import beside
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
-_SMALLEST_NORM, _LARGEST_NORM = 1e-12, 1e6
 _WIDTH_LETTERS = 13
 _DUTY_STEP = 5
 _SLIDER_WIDTH = 90
-_ICON_SIZE = 20
+_ICON_SIZE, _ROOM_BESIDE_PX = 20, 8
 RESUME = QT_TRANSLATE_NOOP("Actions", "&Resume")
 """The text of `Pause` while training is paused."""
 PAUSING, RESUMING = QT_TRANSLATE_NOOP("Actions", "Pausing…"), QT_TRANSLATE_NOOP("Actions", "Resuming…")
@@ -39,20 +39,18 @@ _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
 
 
 class TrainingInputs(QWidget):
-    """Learning rate, clip threshold, share of the time. Only changes of the user's are emitted, not those by
-    `show_values` and `show_duty`."""
+    """Learning rate and share of the time. Only changes of the user's are emitted, not those by `show_rate` and
+    `show_duty`."""
 
     learning_rate_changed = Signal(float)
-    clip_norm_changed = Signal(float)
     duty_changed = Signal(int)
     """Percent, when the slider is released, or moved by a key or the wheel."""
     refused = Signal(str)
     """Why a typed number is refused: the former one stays in force."""
 
-    def __init__(self, learning_rate: float, clip_norm: float, duty_percent: int = 100) -> None:
+    def __init__(self, learning_rate: float, duty_percent: int = 100) -> None:
         super().__init__()
         self.learning_rate = self._make_input(_SMALLEST_RATE, _LARGEST_RATE, translate("Panels", "Learning rate"))
-        self.clip_norm = self._make_input(_SMALLEST_NORM, _LARGEST_NORM, translate("Panels", "Clip threshold"))
         self.learning_rate.setToolTip(
             translate(
                 "Panels",
@@ -60,53 +58,38 @@ class TrainingInputs(QWidget):
                 "1e-4 may be typed.",
             )
         )
-        self.clip_norm.setToolTip(
-            translate(
-                "Panels",
-                "Clip threshold: gradients longer than this are scaled down to it. Takes effect at the next step.",
-            )
-        )
-        layout = beside(self, margins=(6, 0, 6, 0), spacing=6)
-        for title, box in (
-            (translate("Panels", "Learning rate"), self.learning_rate),
-            (translate("Panels", "Clip threshold"), self.clip_norm),
-        ):
-            label = Label(title)
-            label.setBuddy(box)
-            label.setToolTip(box.toolTip())
-            layout.addWidget(label)
-            layout.addWidget(box)
-        self.rate_now = self._make_rate_now()
-        layout.insertWidget(layout.indexOf(self.learning_rate) + 1, self.rate_now)
+        title = Label(translate("Panels", "Learning rate"))
+        title.setBuddy(self.learning_rate)
+        title.setToolTip(self.learning_rate.toolTip())
+        self.rate_reason = self._make_reason()
+        layout = beside(self, title, self.learning_rate, self.rate_reason, margins=(6, 0, 6, 0), spacing=6)
+        self.duty_title = Label(translate("Panels", "Time for training"))
         self.duty, self.duty_percent = self._make_slider(), Label()
         self._add_slider(layout)
-        self.show_values(learning_rate, clip_norm)
+        self.show_rate(learning_rate)
         self.show_duty(duty_percent)
         self.learning_rate.valueChanged.connect(self.learning_rate_changed.emit)
-        self.clip_norm.valueChanged.connect(self.clip_norm_changed.emit)
-        for box in (self.learning_rate, self.clip_norm):
-            box.refused.connect(self.refused)
+        self.learning_rate.refused.connect(self.refused)
         self.duty.sliderMoved.connect(lambda steps: self._show_percent(steps * _DUTY_STEP))
         self.duty.valueChanged.connect(self._on_duty)
 
-    def show_values(self, learning_rate: float, clip_norm: float) -> None:
-        """Show the current values. An input in which the user is typing is not changed."""
-        for box, value in ((self.learning_rate, learning_rate), (self.clip_norm, clip_norm)):
-            is_typing = box.hasFocus() and box.lineEdit().isModified()
-            if is_typing or math.isclose(box.value(), value, rel_tol=1e-6):
-                continue
-            box.blockSignals(True)
-            box.setValue(value)
-            box.blockSignals(False)
+    def show_rate(self, learning_rate: float) -> None:
+        """Show the current value, unless the user is typing another."""
+        box = self.learning_rate
+        is_typing = box.hasFocus() and box.lineEdit().isModified()
+        if is_typing or math.isclose(box.value(), learning_rate, rel_tol=1e-6):
+            return
+        box.blockSignals(True)
+        box.setValue(learning_rate)
+        box.blockSignals(False)
 
-    def show_rate_now(self, learning_rate: float | None) -> None:
-        """Show the rate of the newest step beside the box if it differs. None: unknown."""
-        is_other = learning_rate is not None and not math.isclose(
-            learning_rate, self.learning_rate.value(), rel_tol=0.01
-        )
-        self.rate_now.setVisible(is_other)
-        if learning_rate is not None and is_other:
-            self.rate_now.setText(translate("Panels", "now {0}").format(readable_decimal(learning_rate)))
+    def show_reason(self, text: str) -> None:
+        """Show beside the box why training uses another rate than the one that was set; empty: it does not."""
+        set_text(self.rate_reason, text)
+        self.rate_reason.setMaximumWidth(self.rate_reason.sizeHint().width())  # the slider stays beside it
+        self.rate_reason.setVisible(bool(text))
+        more = translate("Panels", "The adaptive schedule halves the rate after harmful learning; see Events.")
+        set_tooltip(self.rate_reason, f"{text}\n{more}")
 
     def show_duty(self, percent: int) -> None:
         """Show the current share of the time. A slider that is being dragged is not changed."""
@@ -124,16 +107,10 @@ class TrainingInputs(QWidget):
     def _show_percent(self, percent: int) -> None:
         self.duty_percent.setText(f"{percent} %")
 
-    def _make_rate_now(self) -> Label:
-        label = Label()
+    def _make_reason(self) -> ElidedLabel:
+        label = ElidedLabel()
         label.setFont(tabular(label.font()))
-        label.setToolTip(
-            translate(
-                "Panels",
-                "Rate of the newest step: still warming up, or changed by the schedule\n(adaptive: halved after "
-                "harmful learning). A model of several\nmarkets learns at up to four times the setting.",
-            )
-        )
+        label.setAccessibleName(translate("Panels", "Learning rate in use"))
         label.hide()
         return label
 
@@ -155,9 +132,8 @@ class TrainingInputs(QWidget):
         return slider
 
     def _add_slider(self, layout: QHBoxLayout) -> None:
-        title = Label(translate("Panels", "Time for training"))
-        title.setBuddy(self.duty)
-        for part in (title, self.duty, self.duty_percent):
+        self.duty_title.setBuddy(self.duty)
+        for part in (self.duty_title, self.duty, self.duty_percent):
             part.setToolTip(self.duty.toolTip())
             layout.addWidget(part)
         self.duty_percent.setFont(tabular(self.duty_percent.font()))
@@ -220,31 +196,68 @@ class TrainingActions(QObject):
         self._actions.present(ActionId.PAUSE, *texts)
 
 
-def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
-    """The window's tool bar: training actions have their name beside the icon."""
-    bar = QToolBar(translate("Panels", "Training"), movable=False)
-    bar.setObjectName("tool_bar")
-    enlarge_icons(bar, _ICON_SIZE)
-    actions.fill_tool_bar(bar)
-    bar.addSeparator()
-    bar.addWidget(inputs)
-    for action_id in _NAMED:
-        button = bar.widgetForAction(actions[action_id])
-        if isinstance(button, QToolButton):
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    return bar
+class TrainingBar(QToolBar):
+    """The window's tool bar. Without room for all, also for the reason of another rate, training actions show their
+    icons alone, and the time for training has no title: what does not fit would hide behind a button."""
 
+    def __init__(self, actions: ActionRegistry, inputs: TrainingInputs) -> None:
+        """actions: with their icons."""
+        super().__init__(translate("Panels", "Training"), movable=False)
+        self.setObjectName("tool_bar")
+        enlarge_icons(self, _ICON_SIZE)
+        actions.fill_tool_bar(self)
+        self.addSeparator()
+        self.addWidget(inputs)
+        self._inputs, self._is_short = inputs, False
+        named = {action_id: self.widgetForAction(actions[action_id]) for action_id in _NAMED}
+        self._named = [button for button in named.values() if isinstance(button, QToolButton)]
+        self._pause = self._named[_NAMED.index(ActionId.PAUSE)]
+        follow_interface_size(self, lambda: self._show_names(is_short=False))
 
-def reserve_width_for_resume(bar: QToolBar, actions: ActionRegistry) -> None:
-    """Reserve the width of its longest text for `Pause`. Call it once the actions have icons."""
-    button = bar.widgetForAction(actions[ActionId.PAUSE])
-    if isinstance(button, QToolButton):
-        follow_interface_size(button, partial(_reserve_width, button))
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
+    def event(self, event: QEvent) -> bool:
+        is_done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:  # the reason beside the rate has changed
+            self._fit()
+        return is_done
 
-def _reserve_width(button: QToolButton) -> None:
-    button.ensurePolished()
-    metrics = button.fontMetrics()
-    texts = (translate("Actions", text).replace("&", "") for text in (RESUME, PAUSING, RESUMING))
-    longer = max(map(metrics.horizontalAdvance, texts)) - metrics.horizontalAdvance(button.text())
-    button.setMinimumWidth(button.sizeHint().width() + max(longer, 0))
+    def _fit(self) -> None:
+        room = self.contentsRect().width() - 2 * _ROOM_BESIDE_PX
+        if self._is_short:
+            room -= self._width_of_names() + _ROOM_BESIDE_PX  # more than is needed: it would flicker
+        is_short = self._needed_width() > room
+        if is_short is not self._is_short:
+            self._show_names(is_short=is_short)
+
+    def _needed_width(self) -> int:
+        parts = [part for action in self.actions() if (part := self.widgetForAction(action)) is not self._inputs]
+        others = sum(part.sizeHint().expandedTo(part.minimumSize()).width() for part in parts)
+        layout = self.layout()
+        spacing = 0 if layout is None else layout.spacing()
+        return others + self._inputs.sizeHint().width() + (len(parts) + 1) * spacing
+
+    def _width_of_names(self) -> int:
+        """What names and title need in addition to the icons."""
+        advance = self.fontMetrics().horizontalAdvance
+        texts = [*(button.text() for button in self._named), self._inputs.duty_title.text()]
+        return sum(advance(text) + _ROOM_BESIDE_PX for text in texts) + self._room_for_resume()
+
+    def _show_names(self, *, is_short: bool) -> None:
+        self._is_short = is_short
+        styles = Qt.ToolButtonStyle
+        for button in self._named:
+            button.setToolButtonStyle(styles.ToolButtonIconOnly if is_short else styles.ToolButtonTextBesideIcon)
+        self._inputs.duty_title.setVisible(not is_short)
+        self._pause.setMinimumWidth(0)
+        if not is_short:
+            self._pause.ensurePolished()
+            self._pause.setMinimumWidth(self._pause.sizeHint().width() + self._room_for_resume())
+
+    def _room_for_resume(self) -> int:
+        """What `Pause` needs in addition for its longest text."""
+        advance = self._pause.fontMetrics().horizontalAdvance
+        texts = (translate("Actions", text).replace("&", "") for text in (RESUME, PAUSING, RESUMING))
+        return max(max(map(advance, texts)) - advance(self._pause.text()), 0)

@@ -17,20 +17,21 @@ from core.settings.devices import gpu_name
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from core.training.commands import ApplyDeletions, SaveCheckpoint, SetDevice, SetPaused, StepOnce
-from desktop.actions import ActionId, ActionRegistry, menu_actions
+from desktop.actions import ActionId, ActionRegistry, SharedKeys, menu_actions
 from desktop.dialogs.documentation import open_documentation
 from desktop.dialogs.messages import open_about, open_dialog
 from desktop.dialogs.shortcuts import ShortcutsDialog, chart_gestures, shortcut_lines
 from desktop.layouts.arrangements import (
     COMPARE,
-    EVERYTHING,
     TRAIN,
     WATCH,
     Arrangement,
     DockToggle,
     arrange,
     float_dock_of,
+    has_room,
     is_behind,
+    open_dock,
     size,
 )
 from desktop.layouts.menu import LayoutMenu
@@ -38,6 +39,7 @@ from desktop.layouts.pages import Pages
 from desktop.layouts.store import LayoutStore
 from desktop.layouts.window_size import FullScreen
 from desktop.notifications.messages import DesktopMessages
+from desktop.panels.events.rows import EventKind
 from desktop.services.market_choice import MarketChoice
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState
@@ -49,8 +51,7 @@ from desktop.ui.scrolling import scroll_to
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Mode, Theme
 from desktop.ui.translation import translate
-from desktop.window.controls import TrainingActions, TrainingInputs, make_tool_bar, reserve_width_for_resume
-from desktop.window.machine_strip import MachineStrip
+from desktop.window.controls import TrainingActions, TrainingBar, TrainingInputs
 from desktop.window.panels import Panels, in_docks
 from desktop.window.rates import TrainingRates
 from desktop.window.state_notices import NoticeWriter
@@ -110,9 +111,7 @@ class MainWindow(QMainWindow):
         self.shell = Shell(self, settings, actions, banner)
         """Services for the controllers of chart, checkpoints, jobs and notifications."""
         chosen = settings.current
-        self.inputs = TrainingInputs(
-            chosen.training.learning_rate, chosen.gradients.clip_norm, chosen.training.duty_percent
-        )
+        self.inputs = TrainingInputs(chosen.training.learning_rate, chosen.training.duty_percent)
         self._rates = TrainingRates(self.inputs, settings, state, banner, self.command_requested.emit, self)
         self.status = StatusPanel(state, theme)
         self._refresher = Refresher(self)
@@ -127,11 +126,12 @@ class MainWindow(QMainWindow):
         self._connect(source)
         self._wire_actions()
         self._show_appearance(chosen)
-        reserve_width_for_resume(self._tool_bar, actions)
         FullScreen(self, actions[ActionId.FULL_SCREEN])
+        SharedKeys(actions, self)
         self._follow_state()
         chart.setFocus()
-        self._needs_default_sizes = layout_store is None or not layout_store.restore(self)
+        is_restored = layout_store is not None and layout_store.restore(self) and has_room(self)
+        self._needs_default_sizes = not is_restored
         if self._needs_default_sizes:
             self.reset_layout()
 
@@ -141,14 +141,21 @@ class MainWindow(QMainWindow):
 
     def show_dock(self, action_id: ActionId) -> None:
         """Open a dock, in front of docks in the same place."""
-        self.docks[action_id].show()
-        self.docks[action_id].raise_()
+        dock = self.docks[action_id]
+        open_dock(self, dock, was_closed=dock.isHidden())
 
     def show_incident(self, incident: Incident) -> None:
-        """Select the incident in its panel."""
-        self.show_dock(ActionId.SHOW_INCIDENTS)
-        self.panels.incidents.refresh()
-        self.panels.incidents.select(incident)
+        """Select the incident among the events."""
+        self.show_dock(ActionId.SHOW_EVENTS)
+        self.panels.events.select(incident)
+
+    def show_feed(self) -> None:
+        self.show_dock(ActionId.SHOW_EVENTS)
+        self.panels.events.show_kind(EventKind.FEED)
+
+    def show_incidents(self) -> None:
+        self.show_dock(ActionId.SHOW_EVENTS)
+        self.panels.events.show_kind(EventKind.INCIDENT)
 
     def show_checkpoint(self, checkpoint_id: str) -> None:
         """Select the checkpoint in the browser."""
@@ -189,7 +196,7 @@ class MainWindow(QMainWindow):
 
     def reset_layout(self) -> None:
         """Put all panels back to their default places."""
-        self.arrange(EVERYTHING)
+        self.arrange(WATCH)
 
     def arrange(self, arrangement: Arrangement) -> None:
         """Arrange the panels for a purpose."""
@@ -202,7 +209,7 @@ class MainWindow(QMainWindow):
         if self._needs_default_sizes:
             # Sizes set before the window had one are lost, and the layout would apply these only after the first frame.
             self._needs_default_sizes = False
-            size(self, self.docks, EVERYTHING)
+            size(self, self.docks, WATCH)
             if (layout := self.layout()) is not None:
                 layout.activate()
 
@@ -235,11 +242,7 @@ class MainWindow(QMainWindow):
         stacked(middle, self.banner, self.pages, stretched=self.pages, margins=NO_MARGINS, spacing=0)
         self.setCentralWidget(middle)
         self.shell.actions.fill_menu_bar(self.menuBar())
-        self.machine = MachineStrip(self._theme)
-        self.machine.setParent(self.menuBar())  # the next line does it too, but without telling PySide
-        self.menuBar().setCornerWidget(self.machine, Qt.Corner.TopRightCorner)
-        self._tool_bar = make_tool_bar(self.shell.actions, self.inputs)
-        self.addToolBar(self._tool_bar)
+        self.addToolBar(TrainingBar(self.shell.actions, self.inputs))
         self.statusBar().setSizeGripEnabled(False)
         self.statusBar().addPermanentWidget(self.status, 1)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
@@ -251,13 +254,13 @@ class MainWindow(QMainWindow):
         panels, banner, settings = self.panels, self.banner, self._settings
         settings.changed.connect(self._show_appearance)
         panels.gradients.card.recovery_requested.connect(self._rates.recover)
-        panels.feed.try_again_requested.connect(self.try_again_requested)
-        panels.feed.venue_requested.connect(self._market_choice.choose_venue)
+        panels.events.feed.try_again_requested.connect(self.try_again_requested)
+        panels.events.feed.venue_requested.connect(self._market_choice.choose_venue)
         panels.markets.market_requested.connect(self._market_choice.open_listed)
-        panels.log.trouble.connect(lambda sentence: banner.notify(sentence, key="log folder"))
+        panels.events.trouble.connect(lambda sentence: banner.notify(sentence, key="log folder"))
         self._market_choice.chosen.connect(banner.withdraw_passing)
         self.messages.clicked.connect(self.come_to_front)
-        self.status.jobs.clicked.connect(self.show_jobs)
+        self.status.jobs.clicked.connect(self.shell.actions[ActionId.SHOW_JOBS].trigger)
         source.deletion_requested.connect(self._apply_deletions)  # a lambda would keep this window alive
         source.trouble.connect(banner.notify_storage_error)
 
@@ -277,7 +280,7 @@ class MainWindow(QMainWindow):
             self.banner,
             on_start=self.start_requested.emit,
             on_choose_market=self.open_market,
-            on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
+            on_show_incidents=self.show_incidents,
             on_use_gpu=self._use_gpu,
             on_resume=lambda: self._pause(is_paused=False),
             on_recovery=self._rates.recover,
@@ -317,7 +320,7 @@ class MainWindow(QMainWindow):
         )
         self.panels.jobs.offer([actions[action_id] for action_id in jobs])
         for dock in self.docks.values():
-            DockToggle(dock)
+            DockToggle(self, dock)
 
     def _pause(self, *, is_paused: bool) -> None:
         self._state.request_pause(is_paused)

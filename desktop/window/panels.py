@@ -16,10 +16,8 @@ from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.dialogs.setting_texts import with_change
 from desktop.jobs.panel import JobsPanel
 from desktop.panels.accuracy.panel import AccuracyPanel
-from desktop.panels.feed.panel import FeedPanel
+from desktop.panels.events.panel import EventsPanel
 from desktop.panels.gradients.panel import GradientsPanel
-from desktop.panels.incidents import IncidentsPanel
-from desktop.panels.log import LogPanel
 from desktop.panels.loss import LossPanel
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.checkpoint_source import CheckpointSource
@@ -50,10 +48,8 @@ class Panels(QObject):
         self.gradients = GradientsPanel(state, theme, settings.current, self.curves)
         self.accuracy = AccuracyPanel(state, theme)
         self.checkpoints = CheckpointsPanel(source, theme)
-        self.incidents = IncidentsPanel(state, theme)
-        self.feed = FeedPanel(state, theme)
+        self.events = EventsPanel(state, logs, theme)
         self.markets = MarketsPanel(state, theme, settings.current.watchlist.markets)
-        self.log = LogPanel(logs, theme, state.clock.now_ms)
         self.jobs = JobsPanel(state, theme)
         self._follow_settings()
 
@@ -64,10 +60,8 @@ class Panels(QObject):
             ActionId.SHOW_GRADIENTS: (translate("Window", "Gradients"), self.gradients),
             ActionId.SHOW_ACCURACY: (translate("Window", "Accuracy"), self.accuracy),
             ActionId.SHOW_CHECKPOINTS: (translate("Window", "Checkpoints"), self.checkpoints),
-            ActionId.SHOW_INCIDENTS: (translate("Window", "Incidents"), self.incidents),
-            ActionId.SHOW_FEED: (translate("Window", "Feed"), self.feed),
+            ActionId.SHOW_EVENTS: (translate("Window", "Events"), self.events),
             ActionId.SHOW_MARKETS: (translate("Window", "Markets"), self.markets),
-            ActionId.SHOW_LOG: (translate("Window", "Log"), self.log),
             ActionId.SHOW_JOBS: (translate("Window", "Jobs"), self.jobs),
         }
 

@@ -22,6 +22,7 @@ from desktop.ui.banner import Banner
 from desktop.ui.formatting import format_count
 from desktop.ui.translation import translate
 from desktop.window.controls import TrainingInputs
+from desktop.window.rate_reason import rate_reason
 
 _REFUSED = "refused input"
 _RESTORED = "restored"
@@ -50,7 +51,6 @@ class TrainingRates(QObject):
         self._inputs, self._settings, self._banner = inputs, settings, banner
         self._shown = settings.current
         inputs.learning_rate_changed.connect(lambda rate: self._choose("training", "learning_rate", rate))
-        inputs.clip_norm_changed.connect(lambda norm: self._choose("gradients", "clip_norm", norm))
         inputs.duty_changed.connect(lambda percent: self._choose("training", "duty_percent", percent))
         inputs.refused.connect(self._on_refused)
         settings.changed.connect(self._on_settings)
@@ -95,19 +95,25 @@ class TrainingRates(QObject):
     def _on_status(self) -> None:
         status = self._state.status
         if status is not None and not self._state.is_starting:  # values typed meanwhile will be in force
-            self._inputs.show_values(status.learning_rate / self._factor, status.clip_norm)
-        self._inputs.show_rate_now(None if status is None else self._state.learning_rate)
+            self._inputs.show_rate(status.learning_rate / self._factor)
+        self._show_reason()
 
     def _on_settings(self, settings: Settings) -> None:
         """The inputs follow only a change of the settings: otherwise they show what the trainer uses."""
         before, self._shown = self._shown, settings
         self._inputs.show_duty(settings.training.duty_percent)
-        rates = (settings.training.learning_rate, settings.gradients.clip_norm)
-        if rates != (before.training.learning_rate, before.gradients.clip_norm):
-            self._inputs.show_values(*rates)
+        if settings.training.learning_rate != before.training.learning_rate:
+            self._inputs.show_rate(settings.training.learning_rate)
         for group, name in SETTING_COMMANDS:
             if setting(settings, group, name) != setting(before, group, name):
                 self._send_setting(group, name, setting(settings, group, name))
+
+    def _show_reason(self) -> None:
+        status, text = self._state.status, ""
+        if status is not None:
+            training, in_force = self._settings.current.training, status.learning_rate / self._factor
+            text = rate_reason(training, in_force, self._state.learning_rate, status.step, self._markets)
+        self._inputs.show_reason(text)
 
     def _send_setting(self, group: str, name: str, value: Any) -> None:
         command = SETTING_COMMANDS.get((group, name))
@@ -117,5 +123,9 @@ class TrainingRates(QObject):
 
     @property
     def _factor(self) -> float:
+        return rate_factor(self._markets)
+
+    @property
+    def _markets(self) -> int:
         """The universe is known from the start of a trainer, its runs once it is ready."""
-        return rate_factor(len(self._state.markets.universe) or len(self._state.members) or 1)
+        return len(self._state.markets.universe) or len(self._state.members) or 1

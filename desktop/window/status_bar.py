@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolButton, QWidget
 
 from core.domain.events import JobProgress, MarketStatus, TrainerState
 from core.domain.plain_text import plain
+from core.machine.readings import MachineReading
 from core.market.feeds.base import FeedState
 from core.market.shown_names import shown_symbol
 from core.training.hosting.catch_up import JOB_ID
@@ -19,13 +20,15 @@ from desktop.panels.feed.words import in_one_line, state_colour
 from desktop.state.run_state import RunState
 from desktop.state.training_words import ending_words, is_finished
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_number
-from desktop.ui.icons import Dot, tabular
+from desktop.ui.icons import Dot, put_icon, tabular
+from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import Panel, colour_text, set_text
 from desktop.ui.plain_text import ElidedLabel, Label, set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.window.controls import PAUSING, RESUMING
+from desktop.window.machine_load import load_lines
 
 _TRAINER_WORDS = {
     TrainerState.STARTING: QT_TRANSLATE_NOOP("Panels", "Training is starting"),
@@ -45,6 +48,7 @@ _AT_WORK = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
 _SILENT = frozenset({FeedState.CONNECTING, FeedState.RECONNECTING, FeedState.FAILED})
 _IDLE_AFTER_MS = 10_000
 _NEXT_CANDLES = 2
+_ICON_PX = 14
 _MARGINS_PX = (8, 0, 4, 0)
 _SPACING_PX = 6
 _LONGEST_TITLE = 60
@@ -52,30 +56,44 @@ _LONGEST_TITLE = 60
 _PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
 
 
-class JobBar(QWidget):
-    """Shows the oldest job of a list; hidden without one. `clicked`: show all jobs."""
+class JobBar(QToolButton):
+    """A button to the list of jobs, which shows the oldest running one."""
 
-    clicked = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.setAutoRaise(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        put_icon(self, "progress-clock", theme)
+        enlarge_icons(self, _ICON_PX)
+        self.setAccessibleName(translate("Jobs", "Jobs"))
         self.title = ElidedLabel()
         self._progress = QProgressBar(textVisible=False)
         self._progress.setFixedSize(QSize(110, 10))
         self._progress.setAccessibleName(translate("Jobs", "Progress of the oldest job"))
         self._left = Label()
-        layout = beside(self, margins=(6, 0, 6, 0), spacing=6)
+        self._row = beside(self, margins=(6, 0, 6, 0), spacing=6)
         for part in (self.title, self._progress, self._left):
-            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+            self._row.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+            part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._left.setFont(tabular(self.font()))
-        self.hide()
+        self.show_jobs(())
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() if self.title.isHidden() else self._row.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return super().sizeHint() if self.title.isHidden() else self._row.minimumSize()
 
     def show_jobs(self, jobs: tuple[JobProgress, ...]) -> None:
         """Show the first of `jobs`, and how many more there are."""
+        for part in (self.title, self._progress, self._left):
+            part.setVisible(bool(jobs))
+        self.setText("" if jobs else translate("Jobs", "Jobs"))
+        styles = Qt.ToolButtonStyle
+        self.setToolButtonStyle(styles.ToolButtonTextOnly if jobs else styles.ToolButtonTextBesideIcon)
         if not jobs:
-            self.hide()
+            set_tooltip(self, translate("Jobs", "Background jobs: none is running"))
             return
         job = jobs[0]
         more = translate("Jobs", " (and {0} more)").format(len(jobs) - 1) if len(jobs) > 1 else ""
@@ -87,12 +105,6 @@ class JobBar(QWidget):
         self._left.setText("" if left is None else translate("Jobs", "{0} left").format(format_duration(left)))
         lines = [*(self._describe(each) for each in jobs), translate("Jobs", "Click for the list of jobs.")]
         set_tooltip(self, "\n".join(lines))
-        self.show()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
-            self.clicked.emit()
-        super().mouseReleaseEvent(event)
 
     def _describe(self, job: JobProgress) -> str:
         if job.total <= 0:
@@ -132,11 +144,12 @@ class StatusPanel(Panel):
     def __init__(self, state: RunState, theme: Theme) -> None:
         super().__init__(theme)
         self._state = state
+        self._reading: MachineReading | None = None
         self._dot = Dot()
         self.feed = ElidedLabel()
         self.trainer, self.step, self.loss, self.device = (Label() for _ in range(4))
         self.answers = tuple(Label() for _ in range(3))
-        self.jobs = JobBar()
+        self.jobs = JobBar(theme)
         self._of_answers = Facts(theme, self.answers)
         trainer, step, loss, device = (
             Facts(theme, [each]) for each in (self.trainer, self.step, self.loss, self.device)
@@ -144,7 +157,6 @@ class StatusPanel(Panel):
         self._parts = (self._dot, self.feed, self.jobs, trainer, step, loss, self._of_answers, device)
         self._first_dropped = (device, loss, step)
         beside(self, *self._parts, stretched=self.feed, margins=_MARGINS_PX, spacing=_SPACING_PX)
-        self.device.setToolTip(translate("Panels", "Training device"))
         self.follow(state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed)
         self.follow(state.run_changed, state.forecast_changed)
 
@@ -176,9 +188,22 @@ class StatusPanel(Panel):
         shown = self._state.market_status
         self._show_answers(None if shown is None else self._answers(shown))
         trainer = self._state.trainer
-        device = status.device if status is not None else trainer.device if trainer is not None else ""
-        set_text(self.device, device or MISSING)
+        self._show_device(status.device if status is not None else trainer.device if trainer is not None else "")
         self._fit()
+
+    def show_reading(self, reading: MachineReading) -> None:
+        """The machine's load: in the device's tooltip, and in place of the device what is hot or nearly full."""
+        self._reading = reading
+        self.mark_stale()
+
+    def _show_device(self, device: str) -> None:
+        lines = [] if self._reading is None else load_lines(self._reading)
+        warnings = [text for text, is_warning in lines if is_warning]
+        set_text(self.device, ", ".join(warnings) or device or MISSING)
+        colour_text(self.device, self.palette_now.warning if warnings else self.palette_now.text)
+        load = translate("Panels", "Load of the machine, of all programs:")
+        of_device = translate("Panels", "Training device: {0}").format(device or MISSING)
+        set_tooltip(self.device, "\n".join([of_device, *([load] if lines else []), *(text for text, _ in lines)]))
 
     def _fit(self) -> None:
         """Show the feed and the running job in full as long as something less important can be hidden."""

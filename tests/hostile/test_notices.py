@@ -50,7 +50,9 @@ def test_all_startup_problems_are_named(qt: QApplication, tmp_path: Path) -> Non
             await begun.wait()
             banner = application.window.banner
             await until(lambda: any("damaged" in notice.text for notice in banner._notices), "the database's check")
-            return [notice.text for notice in banner._notices], application.window.docks[ActionId.SHOW_LOSS].isVisible()
+            return [notice.text for notice in banner._notices], application.window.docks[
+                ActionId.SHOW_MARKETS
+            ].isVisible()
         finally:
             application.window.close()
             await application.close()

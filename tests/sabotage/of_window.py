@@ -43,7 +43,7 @@ FAULTS = (
     ),
     Fault(
         "offset-shown-without-its-sign",
-        "desktop/panels/feed/panel.py",
+        "desktop/panels/feed/numbers.py",
         "vitals.clock_offset_ms, signed=True)",
         "vitals.clock_offset_ms)",
     ),
@@ -344,8 +344,8 @@ FAULTS = (
     Fault(
         "set-rate-instead-of-the-one-in-force",
         "desktop/window/rates.py",
-        "if rates != (before.training.learning_rate, before.gradients.clip_norm):",
-        "if rates == (before.training.learning_rate, before.gradients.clip_norm):",
+        "if settings.training.learning_rate != before.training.learning_rate:",
+        "if settings.training.learning_rate == before.training.learning_rate:",
     ),
     Fault(
         "markup-of-outside-in-a-tooltip",
@@ -373,7 +373,7 @@ FAULTS = (
     ),
     Fault(
         "repeated-incident-without-its-count",
-        "desktop/panels/incidents.py",
+        "desktop/panels/events/rows.py",
         "if incident.count == 1:\n        return incident.what_happened",
         "if incident.count >= 1:\n        return incident.what_happened",
     ),

@@ -34,7 +34,7 @@ from desktop.commands.cli import ghostcandle
 from desktop.commands.options import DeviceType
 from desktop.dialogs.setting_texts import default, effect, number, spaced, span_of, title
 from desktop.dialogs.shortcuts import chart_gestures
-from desktop.panels.feed.panel import MEANINGS
+from desktop.panels.feed.numbers import MEANINGS
 
 _STREAMS = {"candles": "watchOHLCV", "trades": "watchTrades"}
 _KINDS: dict[Any, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
@@ -176,8 +176,8 @@ def _action(info: ActionInfo) -> tuple[str, ...]:
     path = [*info.menu[1:], info.text]
     name = " › ".join(part.replace("&", "") for part in path)
     keys = QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.PortableText)
-    on_chart = " (chart focused)" if info.menu and info.place else ""
-    return name, f"`{keys}`{on_chart}" if keys else "", info.tooltip
+    is_shared = " (a panel with focus may have it too)" if info.menu and info.place else ""
+    return name, f"`{keys}`{is_shared}" if keys else "", info.tooltip
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -63,7 +63,7 @@ async def _begin(application: Application, folder: Path, aside: Path) -> None:
     header, *rows = SAMPLE.read_text(encoding="utf-8").splitlines(keepends=True)
     later.write_text(header + "".join(rows[_LATER_ROWS]), encoding="utf-8")
     odd.write_text("these,are,my\nnotes,on,the market\n", encoding="utf-8")
-    window.docks[ActionId.SHOW_CHECKPOINTS].raise_()
+    window.show_dock(ActionId.SHOW_CHECKPOINTS)
     await _until(lambda: bool(application.source.checkpoints()))
     panel = window.panels.checkpoints
     panel.refresh()

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QDialog
 from core.domain.events import Incident, Severity
 from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.layouts.arrangements import EVERYTHING
+from desktop.layouts.arrangements import TRAIN
+from desktop.panels.events.rows import EventKind
 from tests.support.picture_names import PANELS
 
 _SIZES = {
     ActionId.SHOW_LOSS: QSize(480, 380),
-    ActionId.SHOW_INCIDENTS: QSize(940, 230),
-    ActionId.SHOW_LOG: QSize(940, 260),
+    ActionId.SHOW_EVENTS: QSize(940, 260),
 }
 _SETTLED_S = 0.8
 
@@ -30,6 +30,7 @@ async def shoot(application: Application, folder: Path) -> None:
     window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
     for incident in _incidents(application):
         application.state.apply(incident)
+    window.panels.events.show_kind(EventKind.INCIDENT)
     for action_id, name in PANELS.items():
         dock = window.docks[action_id]
         dock.setFloating(True)
@@ -37,7 +38,10 @@ async def shoot(application: Application, folder: Path) -> None:
         dock.resize(_SIZES[action_id])
         await asyncio.sleep(_SETTLED_S)
         assert dock.widget().grab().save(str(folder / f"{name}-dark.png"))
-    window.arrange(EVERYTHING)
+    window.panels.events.show_kind(EventKind.LOG)
+    await asyncio.sleep(_SETTLED_S)
+    assert window.panels.events.grab().save(str(folder / "log-dark.png"))
+    window.arrange(TRAIN)
     await _dialog(window.open_preferences(), folder / "preferences-dark.png")
     before = set(window.findChildren(QDialog))
     window.shell.actions[ActionId.SHORTCUTS].trigger()

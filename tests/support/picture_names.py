@@ -8,8 +8,7 @@ THEMES = ("dark", "light")
 SIZES = ((1600, 900), (1280, 720))
 PANELS = {
     ActionId.SHOW_LOSS: "loss",
-    ActionId.SHOW_INCIDENTS: "incidents",
-    ActionId.SHOW_LOG: "log",
+    ActionId.SHOW_EVENTS: "incidents",
 }
 """Docks with a separate picture, by its name."""
 MOVING = "live-dark.webp"
@@ -37,6 +36,7 @@ MADE = frozenset(
         "chart-indicators-light.png",
         "chart-tools-dark.png",
         "jobs-evaluate-light.png",
+        "log-dark.png",
         "checkpoints-compare-light.png",
         "checkpoints-ghosts-light.png",
         "ghosts-light.png",

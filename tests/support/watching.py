@@ -89,7 +89,8 @@ async def shoot(qt: QApplication, folder: Path, data: Path) -> None:
             await _until(lambda: _state(application) is FeedState.LIVE and _is_caught_up(application))
             await _have_a_day(application, control, exchange)
             for theme in _THEMES:
-                await _one(application, theme, ActionId.SHOW_FEED, folder / f"feed-{theme}.png")
+                application.window.show_feed()
+                await _one(application, theme, ActionId.SHOW_EVENTS, folder / f"feed-{theme}.png")
         finally:
             application.window.close()
             await application.close()

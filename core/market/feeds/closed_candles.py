@@ -1,5 +1,5 @@
 """The closed candles that a feed has passed on: its position, the newest candles and holes, and which of them to
-compare again; and the counts of the Feed panel. Both cover all connections since the market was chosen."""
+compare again; and the counts in the feed's numbers. Both cover all connections since the market was chosen."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class DriftWatch(DriftDetector):
 
 
 def drift_incident(drift: DriftFound) -> Incident:
-    """A drift as a row of Incidents."""
+    """A drift as a row of Events."""
     return Incident(
         drift.run_id,
         drift.at_ms,

@@ -8,19 +8,22 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import Candle, Interval, Market
+from core.domain.counts import decimal_text
 from core.domain.events import ExpertForecasts, ForecastMade, ForecastScored, Ghost, StepDone
 from core.domain.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
 from core.domain.regimes import RegimeProbabilities
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, STORED, Quantiles, pack_losses
 from core.forecast.ghosts import ghost_columns, ghosts, overlap
 from core.forecast.score import pinball
+from core.market.shown_names import shown_symbol
 from core.storage.packing import at_stored_precision
 from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES, StoredForecast, StoredScore
 from core.training.online.forecast_events import drawn_experts, packed_quantiles
 
 _log = logging.getLogger("ghostcandle.training")
+_PRICE_DIGITS = 8
 
 _SHOWN_OF_FORECAST = (
     *("origin_open_time_ms", "inputs_until_ms", "made_at_ms", "mode", "step"),
@@ -237,17 +240,18 @@ def scored_event(stored: StoredScore, forecast: IssuedForecast, candle: Candle, 
     )
 
 
-def log_step(step: StepDone, outcomes: Sequence[Outcome], candle: Candle) -> None:
-    """Log the forecast of the candle, its close, and the training loss."""
+def log_step(step: StepDone, market: Market, outcomes: Sequence[Outcome], candle: Candle) -> None:
+    """Log the forecast of the market's candle, its close, and the training loss."""
     one_step = next((outcome for outcome in outcomes if outcome.score.horizon == 1), None)
-    forecast = "none" if one_step is None else f"{one_step.event.ghost.close:.8g}"
+    forecast = "none" if one_step is None else decimal_text(one_step.event.ghost.close, _PRICE_DIGITS)
     overlap = "none" if one_step is None else f"{one_step.score.overlap:.3f}"
     loss = step.skipped_because or f"{step.loss:.5f}"
     _log.info(
-        "step %d: forecast %s, actual %.8g, loss %s, candle accuracy %s",
+        "step %d, %s: forecast %s, actual %s, loss %s, candle accuracy %s",
         step.step,
+        shown_symbol(market.venue, market.symbol),
         forecast,
-        candle.close,
+        decimal_text(candle.close, _PRICE_DIGITS),
         loss,
         overlap,
     )

@@ -225,7 +225,7 @@ class TrainingSession:
         self._unlearned.clear()
         if (step := self._stored_step(unlearned)) is None:
             return ()
-        log_step(step, taken.outcomes, taken.candle)
+        log_step(step, taken.market.market, taken.outcomes, taken.candle)
         return (step, *self._pop_incidents())
 
     def _learn_chances(self) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 
 from core.domain.candle import Candle, Market
 from core.market.feeds.base import MissingCandles
@@ -60,10 +61,6 @@ class ChartTools(QObject):
         database: WindowDatabase,
     ) -> None:
         super().__init__(chart)
-        for action_id in shell.actions.ids():
-            if action_id.info.place:  # active only with the chart focused: tables use the same keys
-                shell.window.removeAction(shell.actions[action_id])
-                chart.addAction(shell.actions[action_id])
         clock = state.clock
         self.markers = ChartMarkers(shell, chart, state, source)
         self.placed_store = PlacedStore(database, shell.banner.notify_storage_error)
@@ -74,6 +71,15 @@ class ChartTools(QObject):
         self.menu = ChartMenu(chart)
         for part in (self.placed.add_to_menu, self.lines.add_new_to_menu, self.measure.add_new_to_menu):
             self.menu.add(part)
+        shell.window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Escape that nothing with the focus has used ends the placing of a line."""
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if not is_escape or event.type() != QEvent.Type.KeyPress or self.placed.placing is None:
+            return False
+        self.placed.stop()
+        return True
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
         """Show another market; `newest` is its newest stored candle."""

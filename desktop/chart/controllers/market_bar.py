@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from core.domain.candle import Interval, Market
 from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
 from desktop.actions import ActionId, ActionRegistry
 from desktop.ui.icons import icon
+from desktop.ui.menus import Menu
 from desktop.ui.plain_text import set_tooltip
 from desktop.ui.stacks import beside
 from desktop.ui.theme import Palette, Theme
@@ -25,7 +26,8 @@ _INTERVALS = (
     ActionId.INTERVAL_1D,
     ActionId.INTERVAL_MARKET,
 )
-_LONGEST_SYMBOL = 24
+_LEAST_SYMBOL_PX = 90
+_LONGEST_SYMBOL = 60
 """Characters: a file's symbol is its name."""
 
 
@@ -69,7 +71,7 @@ class MarketBar(QWidget):
             self.interval.setAccessibleName(translate("Chart", "Interval {0}").format(interval))
 
     def _style_buttons(self, actions: ActionRegistry) -> None:
-        menu = QMenu(self.interval, toolTipsVisible=True)
+        menu = Menu("", self.interval)
         menu.addActions([actions[action_id] for action_id in _INTERVALS])
         self.interval.setMenu(menu)
         self.interval.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -78,6 +80,8 @@ class MarketBar(QWidget):
         strong = self.symbol.font()
         strong.setBold(True)
         self.symbol.setFont(strong)
+        self.symbol.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.symbol.setMinimumWidth(_LEAST_SYMBOL_PX)  # Qt then takes letters out of the middle
         for button in (self.symbol, self.interval):
             button.setAutoRaise(True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves keyboard focus on the chart

@@ -89,6 +89,7 @@ class ChartPlaced(Tool):
         if self._chart.model.newest is not None and self._store.is_open and placeable.may_begin():
             self._placing, self._selected = (placeable, kind), None
             placeable.begun(kind)
+            self._chart.setFocus()  # for Enter and Escape, wherever its action was chosen
         self.show()
 
     def stop(self) -> None:
@@ -286,8 +287,8 @@ class ChartPlaced(Tool):
                 ActionId.NEXT_LINE: self._select_next,
                 ActionId.EDIT_LINE: partial(self._with_selected, lambda thing: self._placeable_of(thing).edit(thing)),
                 ActionId.DELETE_LINE: partial(self._with_selected, self._remove_seen),
-                ActionId.UNDO_LINE: lambda: self.select(self._store.undo(self._restored)),
-                ActionId.REDO_LINE: lambda: self.select(self._store.redo(self._restored)),
+                ActionId.UNDO_LINE: partial(self._change_back, self._store.undo),
+                ActionId.REDO_LINE: partial(self._change_back, self._store.redo),
             }
         )
 
@@ -329,8 +330,17 @@ class ChartPlaced(Tool):
             self.show()
 
     def _with_selected(self, act: Callable[[Storable], object]) -> None:
-        if self.selected is not None:
+        if self.selected is not None and self._is_on_screen:
             act(self.selected)
+
+    def _change_back(self, change: Callable[[Callable[[Storable], Storable]], Storable | None]) -> None:
+        if self._is_on_screen:
+            self.select(change(self._restored))
+
+    @property
+    def _is_on_screen(self) -> bool:
+        """False while another page has the window: what is not seen is not changed."""
+        return bool(self._chart.isVisibleTo(self._shell.window))
 
     def _select_next(self) -> None:
         """Lines from the highest to the lowest, drawings in drawing order, and around."""
@@ -338,6 +348,7 @@ class ChartPlaced(Tool):
         place = everything.index(self.selected) + 1 if self.selected in everything else 0
         if everything:
             thing = everything[place % len(everything)]
+            self._chart.setFocus()  # the arrows move it
             self.select(thing)
             self._placeable_of(thing).bring_into_view(thing)
 

@@ -1,1 +1,1 @@
-"""The Feed dock: the connection's state, its events, and the candles that were rejected."""
+"""The feed in words and in numbers."""

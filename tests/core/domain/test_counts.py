@@ -10,3 +10,10 @@ from core.domain.counts import decimal_text
 )
 def test_a_rate_is_written_as_the_fields_show_it(number: float, text: str) -> None:
     assert decimal_text(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(5.2097979e-05, "0.000052097979"), (64_123.5, "64123.5"), (1e9, "1000000000")]
+)
+def test_a_price_is_written_without_an_exponent(number: float, text: str) -> None:
+    assert decimal_text(number, 8) == text

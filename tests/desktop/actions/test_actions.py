@@ -11,7 +11,7 @@ from desktop.ui.icons import icon
 from desktop.ui.theme import Theme
 
 ALL = [action_id.info for action_id in ActionId]
-PANELS = ("Checkpoints", "Incidents", "Feed", "Markets", "Jobs", "Log", "Overview")
+PANELS = ("Checkpoints", "Events", "Markets", "Jobs", "Overview")
 
 
 def make_registry(qtbot: QtBot) -> tuple[QMainWindow, ActionRegistry]:
@@ -32,6 +32,7 @@ def test_every_action_is_in_the_menus_or_in_exactly_one_panel() -> None:
 def test_names_in_stored_layouts_are_unique_and_stay() -> None:
     assert len({action_id.key for action_id in ActionId}) == len(ActionId)
     assert ActionId.SHOW_MARKETS.key == "show_watchlist" and ActionId.SHOW_LOSS.key == "show_loss"
+    assert ActionId.SHOW_EVENTS.key == "show_incidents", "they are where incidents were"
 
 
 def test_every_action_has_texts_and_an_icon_of_the_font(qapp: object, theme: Theme) -> None:

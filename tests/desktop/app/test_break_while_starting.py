@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from desktop.actions import ActionId
 from desktop.app.composition import Application
+from desktop.layouts.arrangements import TRAIN
 from desktop.ui.panel_base import EmptyState
 from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until
 
@@ -28,6 +29,8 @@ def empty_words(application: Application) -> list[str]:
 async def take_a_break(application: Application) -> None:
     """While the trainer is being started; then resume by a click."""
     window, state = application.window, application.state
+    window.resize(1280, 720)
+    window.arrange(TRAIN)
     await until(lambda: state.is_starting, "the start")
     window.shell.actions[ActionId.FREE_DEVICE].trigger()
     await until(lambda: not window.has_stale_panels(), "the panels")

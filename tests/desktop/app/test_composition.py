@@ -203,7 +203,9 @@ def test_rate_clip_and_duty_reach_the_trainer_and_the_settings_file(
     async def story(application: Application) -> None:
         await until(lambda: application.trainer.is_running, "a trainer")
         application.window.inputs.learning_rate_changed.emit(0.002)
-        application.window.inputs.clip_norm_changed.emit(0.25)
+        settings = application.settings.current
+        clipped = dataclasses.replace(settings.gradients, clip_norm=0.25)
+        application.settings.change(dataclasses.replace(settings, gradients=clipped))
         application.window.inputs.duty_changed.emit(60)
         assert worker_of(application).commands() == [SetLearningRate(0.002), SetClipNorm(0.25), SetDuty(60)]
 

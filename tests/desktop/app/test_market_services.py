@@ -202,6 +202,7 @@ def test_the_dock_gets_prices_and_retries_on_the_feed_or_the_user(
 ) -> None:
     bench = make_bench(settings=Settings(watchlist=WatchlistSettings(markets=ROWS)))
     window, panel, state = bench.window, bench.window.panels.markets, bench.state
+    window.docks[ActionId.SHOW_MARKETS].close()
     watching = MarketServices(bench.shell.settings, panel, state, DataFolder(tmp_path), bench.clock, None)
     played, quotes = of(watching.quotes), state.quotes
     try:

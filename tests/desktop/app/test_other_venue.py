@@ -140,18 +140,18 @@ def test_retry_connects_at_once_and_training_continues(
 ) -> None:
     async def story(application: Application) -> None:
         window = application.window
-        window.show_dock(ActionId.SHOW_FEED)
+        window.show_feed()
         await until(lambda: application.trainer.is_running, "a market")
         feeds[0].set_state(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
         trainer = application.trainer.worker
         feeds[0].hold.record(VenueError("It answers 429.", wait_s=600.0, is_demanded=True))
         feeds[0].set_state(FeedState.RECONNECTING, "It answers 429.")
-        await until(lambda: "429" in window.panels.feed.sentence.text(), "why, and that it waits")
-        await until(window.panels.feed.try_again.isVisible, "the button, which comes by itself")
+        await until(lambda: "429" in window.panels.events.feed.sentence.text(), "why, and that it waits")
+        await until(window.panels.events.feed.try_again.isVisible, "the button, which comes by itself")
         asked: list[str] = []
         application.market_services.quotes.try_again = asked.append  # type: ignore[method-assign]
-        QTest.mouseClick(window.panels.feed.try_again, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(window.panels.events.feed.try_again, Qt.MouseButton.LeftButton)
         await until(lambda: len(feeds) == 2, "another feed")
         assert feeds[0].is_closed and feeds[1].market == feeds[0].market and asked == ["binance"], "and for prices"
         assert feeds[1].hold.left_s == 0.0, "a retry ignores the requested wait"
@@ -159,7 +159,7 @@ def test_retry_connects_at_once_and_training_continues(
         await stored(application, feeds[1], CANDLES[20:])
         assert application.trainer.worker is trainer and application.trainer.is_running, "the trainer was left alone"
         assert application.series is not None and list(application.series) == CANDLES
-        await until(lambda: not window.panels.feed.try_again.isVisible(), "the retry button's end")
+        await until(lambda: not window.panels.events.feed.try_again.isVisible(), "the retry button's end")
 
     run_window(qapp, over(tmp_path), story)
 

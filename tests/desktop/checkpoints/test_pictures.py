@@ -51,6 +51,7 @@ def dressed(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, in
     bench = make_dressed(make_bench, mode, size)
     bench.library.infos = rich()
     fill(bench)
+    bench.window.show_dock(ActionId.SHOW_CHECKPOINTS)
     settle(qtbot, bench)
     return bench
 

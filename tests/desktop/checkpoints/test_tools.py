@@ -25,6 +25,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 def press(application: Application, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> None:
     panel = application.window.panels.checkpoints
     application.window.activateWindow()
+    application.window.show_dock(ActionId.SHOW_CHECKPOINTS)
     panel.table.setFocus()
     QTest.keyClick(panel.table, key, modifiers)
 

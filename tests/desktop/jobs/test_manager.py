@@ -475,7 +475,7 @@ def test_cancelling_the_catch_up_stops_training(
         await until(lambda: application.trainer.is_running, "a trainer")
         (worker,) = application.trainer.findChildren(IdleWorker)
         worker.batch.emit(EventBatch((scenario.ready(), scenario.status(), JobProgress(JOB_ID, "Learning", 1, 4_000))))
-        panel.refresh()
+        application.window.show_jobs()
         panel.select(JOB_ID)
         panel.table.setFocus()
         QTest.keyClick(panel.table, Qt.Key.Key_Delete)

@@ -152,3 +152,18 @@ def test_the_bar_does_not_overlap_the_percentage(panel: JobsPanel, state: RunSta
     row = cell.center().y()
     ends = max(x for x in range(cell.left(), cell.right()) if image.pixelColor(x, row).rgb() == bar)
     assert ends < cell.right() - 6 - panel.table.fontMetrics().horizontalAdvance("100 %")
+
+
+@pytest.mark.parametrize("width", [330, 480, 700])
+def test_a_name_is_not_cut_before_the_other_columns(panel: JobsPanel, state: RunState, width: int) -> None:
+    state.jobs.begin("own", "Evaluate step 12,340 on a.csv")
+    state.jobs.finish("own", JobState.DONE, "It is done, and here is what it has found in all of the file.")
+    panel.resize(width, 300)
+    panel.refresh()
+    table = panel.table
+    assert table.columnWidth(JOB) >= table.sizeHintForColumn(JOB)
+    assert table.isColumnHidden(TIME_LEFT), "no job has one"
+    state.jobs.begin("next", "Import")
+    state.jobs.advance("next", "Reading", 1, 10, 90.0)
+    panel.refresh()
+    assert not table.isColumnHidden(TIME_LEFT)

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockSizes
+from desktop.layouts.arrangements import COMPARE, TRAIN, WATCH, Arrangement, DockSizes
 from desktop.ui.interface_size import set_font
 from desktop.window.main_window import MainWindow
 from tests.desktop.conftest import Bench
@@ -17,7 +17,7 @@ PURPOSES = {
     ActionId.LAYOUT_WATCH: WATCH,
     ActionId.LAYOUT_TRAIN: TRAIN,
     ActionId.LAYOUT_COMPARE: COMPARE,
-    ActionId.RESET_LAYOUT: EVERYTHING,
+    ActionId.RESET_LAYOUT: WATCH,
 }
 
 
@@ -57,26 +57,32 @@ def test_a_dock_closed_by_an_arrangement_reopens_by_its_shortcut(window: MainWin
     assert not window.docks[ActionId.SHOW_CHECKPOINTS].isHidden()
 
 
-def test_every_dock_has_its_place_in_the_default(window: MainWindow) -> None:
-    assert EVERYTHING.shown == set(window.docks)
+@pytest.mark.parametrize("action_id", [ActionId.SHOW_EVENTS, ActionId.SHOW_JOBS, ActionId.SHOW_CHECKPOINTS])
+def test_a_table_that_is_opened_alone_has_the_width_below_the_chart(window: MainWindow, action_id: ActionId) -> None:
+    window.show_dock(action_id)
+    assert window.dockWidgetArea(window.docks[action_id]) is Qt.DockWidgetArea.BottomDockWidgetArea
+    assert window.docks[action_id].height() <= WATCH.bottom_px[1] < window.chart.height()
+    window.show_dock(ActionId.SHOW_LOSS)
+    assert window.dockWidgetArea(window.docks[ActionId.SHOW_LOSS]) is Qt.DockWidgetArea.RightDockWidgetArea
 
 
 def test_a_shortcut_raises_a_dock_behind_another_and_hides_the_front_one(window: MainWindow, qtbot: QtBot) -> None:
-    log, toggle = window.docks[ActionId.SHOW_LOG], window.shell.actions[ActionId.SHOW_LOG]
-    in_front = window.docks[ActionId.SHOW_CHECKPOINTS]
+    window.arrange(TRAIN)
+    behind, toggle = window.docks[ActionId.SHOW_CHECKPOINTS], window.shell.actions[ActionId.SHOW_CHECKPOINTS]
+    in_front = window.docks[ActionId.SHOW_EVENTS]
     qtbot.waitUntil(lambda: not in_front.visibleRegion().isEmpty())
-    assert not log.isHidden() and log.visibleRegion().isEmpty(), "open, behind the checkpoints"
+    assert not behind.isHidden() and behind.visibleRegion().isEmpty(), "open, behind the events"
     for _ in range(2):
         toggle.trigger()
-        qtbot.waitUntil(lambda: not log.visibleRegion().isEmpty())
+        qtbot.waitUntil(lambda: not behind.visibleRegion().isEmpty())
         assert toggle.isChecked() and in_front.visibleRegion().isEmpty()
         toggle.trigger()
-        assert log.isHidden() and not toggle.isChecked()
+        assert behind.isHidden() and not toggle.isChecked()
     toggle.trigger()
     in_front.raise_()
-    qtbot.waitUntil(lambda: log.visibleRegion().isEmpty())
+    qtbot.waitUntil(lambda: behind.visibleRegion().isEmpty())
     toggle.trigger()
-    qtbot.waitUntil(lambda: not log.visibleRegion().isEmpty())
+    qtbot.waitUntil(lambda: not behind.visibleRegion().isEmpty())
     assert toggle.isChecked()
 
 

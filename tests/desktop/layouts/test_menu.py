@@ -84,7 +84,7 @@ def test_saving_under_the_same_name_replaces_and_deleting_removes(
     assert store.names() == ("Mine", "Other")
     window.arrange(WATCH)
     choose(window, "Mine")
-    assert not window.docks[ActionId.SHOW_LOG].isHidden()
+    assert not window.docks[ActionId.SHOW_LOSS].isHidden()
     opened(window)
     menu = window.shell.actions.menu_of(ActionId.KEEP_LAYOUT)
     _, forget = [action.menu() for action in menu.actions() if action.menu() is not None]

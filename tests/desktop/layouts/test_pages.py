@@ -5,6 +5,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from desktop.actions import ActionId
 from desktop.layouts.arrangements import WATCH
 from desktop.window.main_window import MainWindow
 from tests.desktop.conftest import MakeBench
@@ -42,7 +43,7 @@ def test_the_docks_are_painted_after_the_chart(window: MainWindow, qtbot: QtBot)
 
 
 def test_a_floating_dock_stays(window: MainWindow) -> None:
-    dock = next(iter(window.docks.values()))
+    dock = window.docks[ActionId.SHOW_MARKETS]
     dock.setFloating(True)
     window.pages.show_alone(QWidget())
     assert dock.isVisible()

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.layouts.arrangements import DockSizes
+from desktop.layouts.arrangements import WATCH, DockSizes
 from desktop.layouts.store import LAYOUT_VERSION, LayoutStore
 from desktop.ui.interface_size import InterfaceSize, enlarged, follow_interface_size, interface_factor, set_font
 from tests.desktop.conftest import MakeBench
@@ -22,11 +22,11 @@ def test_size_and_docks_are_restored(make_bench: MakeBench, tmp_path: Path) -> N
     store = LayoutStore(tmp_path / "layout.json")
     first = make_bench(layout_store=store).window
     first.resize(780, 700)  # the offscreen screen is 800 x 800
-    first.docks[ActionId.SHOW_LOSS].close()
+    first.docks[ActionId.SHOW_MARKETS].close()
     first.close()
     second = make_bench(layout_store=store).window
     assert (second.width(), second.height()) == (780, 700)
-    assert second.docks[ActionId.SHOW_LOSS].isHidden()
+    assert second.docks[ActionId.SHOW_MARKETS].isHidden()
     assert not second.docks[ActionId.SHOW_ACCURACY].isHidden()
 
 
@@ -38,11 +38,12 @@ def test_a_layout_with_a_dock_that_no_longer_exists_is_restored(make_bench: Make
     former.setObjectName("dock_leaderboard")
     first.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, former)
     first.tabifyDockWidget(first.docks[ActionId.SHOW_CHECKPOINTS], former)
-    first.docks[ActionId.SHOW_LOSS].close()
+    first.show_dock(ActionId.SHOW_CHECKPOINTS)
+    first.docks[ActionId.SHOW_MARKETS].close()
     first.close()
     again = LayoutStore(tmp_path / "layout.json")
     second = make_bench(layout_store=again).window
-    assert again.notice is None and second.docks[ActionId.SHOW_LOSS].isHidden()
+    assert again.notice is None and second.docks[ActionId.SHOW_MARKETS].isHidden()
     assert not second.docks[ActionId.SHOW_ACCURACY].isHidden()
     assert not second.docks[ActionId.SHOW_CHECKPOINTS].isHidden()
 
@@ -97,7 +98,7 @@ def test_a_broken_file_gives_the_default_layout_says_so_and_is_kept(make_bench: 
     path.write_bytes(b"\x00\xffnot a layout")
     store = LayoutStore(path)
     window = make_bench(layout_store=store).window
-    assert all(not dock.isHidden() for dock in window.docks.values())
+    assert {each for each, dock in window.docks.items() if not dock.isHidden()} == WATCH.shown
     assert store.notice is not None and "damaged" in store.notice
     copy = tmp_path / "layout.json.bak"
     assert str(copy) in store.notice and copy.read_bytes() == path.read_bytes()
@@ -107,14 +108,14 @@ def test_docks_are_restored_even_if_the_windows_position_is_not(make_bench: Make
     """As on another screen, or at another scale: Qt then refuses the window's position."""
     store = LayoutStore(tmp_path / "layout.json")
     first = make_bench(layout_store=store).window
-    first.docks[ActionId.SHOW_LOSS].close()
+    first.docks[ActionId.SHOW_MARKETS].close()
     first.close()
     layouts = store._read()
     assert layouts is not None
     store._write(replace(layouts, geometry=base64.b64encode(b"of another screen").decode()))
     again = LayoutStore(tmp_path / "layout.json")
     second = make_bench(layout_store=again).window
-    assert second.docks[ActionId.SHOW_LOSS].isHidden() and not second.docks[ActionId.SHOW_ACCURACY].isHidden()
+    assert second.docks[ActionId.SHOW_MARKETS].isHidden() and not second.docks[ActionId.SHOW_ACCURACY].isHidden()
     assert again.notice is None and second.width() > 0.9 * second.screen().availableGeometry().width()
 
 
@@ -149,11 +150,10 @@ def test_a_read_only_folder_is_not_an_error(make_bench: MakeBench, tmp_path: Pat
 
 def test_reset_restores_closed_and_floating_docks(make_bench: MakeBench) -> None:
     window = make_bench().window
-    window.docks[ActionId.SHOW_LOSS].close()
+    window.docks[ActionId.SHOW_MARKETS].close()
     window.docks[ActionId.SHOW_ACCURACY].setFloating(True)
     window.shell.actions[ActionId.RESET_LAYOUT].trigger()
-    assert all(not dock.isHidden() and not dock.isFloating() for dock in window.docks.values())
-    assert window.docks[ActionId.SHOW_GRADIENTS] in window.tabifiedDockWidgets(window.docks[ActionId.SHOW_LOSS])
-    loss, accuracy = (window.docks[each].geometry() for each in (ActionId.SHOW_LOSS, ActionId.SHOW_ACCURACY))
-    assert loss.bottom() < accuracy.top()
-    assert loss.left() > window.chart.mapTo(window, window.chart.rect().topRight()).x()
+    markets, accuracy = (window.docks[each] for each in (ActionId.SHOW_MARKETS, ActionId.SHOW_ACCURACY))
+    assert not any(dock.isHidden() or dock.isFloating() for dock in (markets, accuracy))
+    assert markets.geometry().bottom() < accuracy.geometry().top()
+    assert markets.geometry().left() > window.chart.mapTo(window, window.chart.rect().topRight()).x()

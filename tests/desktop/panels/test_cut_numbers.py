@@ -33,13 +33,12 @@ DOCKS = (
     ActionId.SHOW_GRADIENTS,
     ActionId.SHOW_ACCURACY,
     ActionId.SHOW_CHECKPOINTS,
-    ActionId.SHOW_INCIDENTS,
-    ActionId.SHOW_FEED,
+    ActionId.SHOW_EVENTS,
     ActionId.SHOW_MARKETS,
     ActionId.SHOW_JOBS,
 )
 SCROLLED = (ActionId.SHOW_ACCURACY, ActionId.SHOW_GRADIENTS)
-IN_WINDOW = (*SCROLLED, ActionId.SHOW_FEED)
+IN_WINDOW = (*SCROLLED, ActionId.SHOW_EVENTS)
 
 
 @pytest.fixture

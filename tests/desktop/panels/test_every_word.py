@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, Qt
@@ -18,12 +19,14 @@ from core.domain.venue_names import venue_name
 from core.evaluation.assess import SHOWN
 from core.evaluation.findings import AFTER_GAP, OVERALL
 from core.forecast.experts import LOSS_ROWS
+from core.logs.reading import LogBook
 from core.market.feeds.base import FeedState
 from desktop.dialogs.market import INTERVALS
 from desktop.panels.accuracy import words as accuracy_words
 from desktop.panels.accuracy.answers import AnswerLine, answers_of
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
-from desktop.panels.feed.panel import FeedPanel
+from desktop.panels.events.panel import EventsPanel
+from desktop.panels.events.rows import EventKind
 from desktop.panels.feed.words import state_within, state_word
 from desktop.panels.markets.adder import VENUES
 from desktop.panels.markets.model import Column
@@ -115,18 +118,21 @@ def test_the_three_answers_are_translated(gain: Estimate, age: int, qtbot: QtBot
 
 
 @pytest.mark.parametrize("fill", [feed_scenario.eventful, feed_scenario.refused])
-def test_the_feed_is_translated(fill: Callable[[RunState], None], state: RunState, theme: Theme, qtbot: QtBot) -> None:
-    panel = FeedPanel(state, theme)
+def test_the_feed_is_translated(
+    fill: Callable[[RunState], None], tmp_path: Path, state: RunState, theme: Theme, qtbot: QtBot
+) -> None:
+    panel = EventsPanel(state, LogBook(tmp_path), theme)
     shown_panel(qtbot, panel, 880, 300)
     fill(state)
-    panel.refresh()
+    panel.show_kind(EventKind.FEED)
+    panel.table.selectAll()
     record = state.feed_record
     assert record.status is not None
     reasons = {reason for reason, _ in record.rejected_by_reason}
     market = {"BTC/USDT 1m", *map(venue_name, VENUES)}
     data = frozenset({record.status.sentence, *(change.sentence for change in record.changes), *reasons, *market})
     assert not [text for text in left_english(panel, data) if not text.startswith("{")], "a raw message is data"
-    assert not [text for text in in_cells(panel.changes) if untranslated(text, data)]
+    assert not [text for text in in_cells(panel.model) if untranslated(text, data)]
 
 
 def test_the_markets_are_translated(state: RunState, theme: Theme, qtbot: QtBot) -> None:

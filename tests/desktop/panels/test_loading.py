@@ -12,11 +12,12 @@ from tests.desktop.conftest import Bench, MakeBench
 
 
 def sentences(bench: Bench, qtbot: QtBot) -> list[str]:
-    """The empty messages of the run's panels, each brought to the front; log and jobs belong to no run."""
+    """The empty messages of the run's panels, each brought to the front; jobs belong to no run."""
     said = []
     for dock in bench.window.findChildren(QDockWidget):
-        if dock in (bench.window.docks[ActionId.SHOW_LOG], bench.window.docks[ActionId.SHOW_JOBS]):
+        if dock is bench.window.docks[ActionId.SHOW_JOBS]:
             continue
+        dock.show()
         dock.raise_()
         qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
         said += [each.text() for each in dock.findChildren(EmptyState) if each.isVisible()]

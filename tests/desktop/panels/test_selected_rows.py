@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QRect, Qt
@@ -10,11 +12,12 @@ from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import JobProgress
+from core.logs.reading import LogBook
 from desktop.checkpoints.columns import PLACE
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.jobs.panel import JobsPanel
 from desktop.jobs.table import PROGRESS
-from desktop.panels.incidents import IncidentsPanel
+from desktop.panels.events.panel import EventsPanel
 from desktop.panels.markets.model import Column
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.checkpoint_source import CheckpointSource
@@ -80,8 +83,8 @@ def test_the_bar_of_a_job(qtbot: QtBot, state: RunState, theme: Theme) -> None:
     assert has_contrast(pixels(panel.table, half), theme.palette.accent)
 
 
-def test_the_icon_of_an_incident(qtbot: QtBot, state: RunState, theme: Theme) -> None:
-    panel = IncidentsPanel(state, theme)
+def test_the_icon_of_an_incident(qtbot: QtBot, tmp_path: Path, state: RunState, theme: Theme) -> None:
+    panel = EventsPanel(state, LogBook(tmp_path), theme)
     shown_panel(qtbot, panel, 900, 300)
     state.apply(scenario.ready())
     for incident in scenario.incidents():

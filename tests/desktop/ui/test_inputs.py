@@ -138,7 +138,7 @@ def typed(qtbot: QtBot, box: LogSpinBox, text: str) -> None:
 
 @pytest.fixture
 def inputs(qtbot: QtBot) -> TrainingInputs:
-    widget = TrainingInputs(1e-4, 1.0)
+    widget = TrainingInputs(1e-4)
     qtbot.addWidget(widget)
     widget.show()
     return widget
@@ -178,13 +178,13 @@ def test_an_out_of_range_number_is_refused_and_the_former_stays(
 
 
 def test_leaving_the_box_refuses_too(qtbot: QtBot, inputs: TrainingInputs) -> None:
-    inputs.clip_norm.setFocus()
-    inputs.clip_norm.selectAll()
-    qtbot.keyClicks(inputs.clip_norm, "2000000")
-    with qtbot.assertNotEmitted(inputs.clip_norm_changed), qtbot.waitSignal(inputs.refused) as refused:
-        inputs.learning_rate.setFocus()
+    inputs.learning_rate.setFocus()
+    inputs.learning_rate.selectAll()
+    qtbot.keyClicks(inputs.learning_rate, "2000000")
+    with qtbot.assertNotEmitted(inputs.learning_rate_changed), qtbot.waitSignal(inputs.refused) as refused:
+        inputs.duty.setFocus()
     assert refused.args == [
-        "Clip threshold: 2000000 is out of range. Enter a number from 0.000000000001 to 1,000,000. 1 stays."
+        "Learning rate: 2000000 is out of range. Enter a number from 0.000000000001 to 1. 0.0001 stays."
     ]
 
 
@@ -200,7 +200,7 @@ def test_after_entering_the_focused_box_follows_the_trainer(qtbot: QtBot, inputs
     inputs.learning_rate.setFocus()
     typed(qtbot, inputs.learning_rate, "1")
     assert inputs.learning_rate.hasFocus()
-    inputs.show_values(0.5, 1.0)
+    inputs.show_rate(0.5)
     assert inputs.learning_rate.text() == "0.5"
 
 
@@ -213,17 +213,17 @@ def test_arrow_keys_step_through_the_ladder(qtbot: QtBot, inputs: TrainingInputs
     assert inputs.learning_rate.text() == "0.00005"
 
 
-def test_the_trainers_values_are_shown_without_being_sent_back(qtbot: QtBot, inputs: TrainingInputs) -> None:
-    with qtbot.assertNotEmitted(inputs.learning_rate_changed), qtbot.assertNotEmitted(inputs.clip_norm_changed):
-        inputs.show_values(5e-5, 2.5)
-    assert (inputs.learning_rate.text(), inputs.clip_norm.text()) == ("0.00005", "2.5")
+def test_the_trainers_value_is_shown_without_being_sent_back(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    with qtbot.assertNotEmitted(inputs.learning_rate_changed):
+        inputs.show_rate(5e-5)
+    assert inputs.learning_rate.text() == "0.00005"
 
 
 def test_a_number_being_typed_is_not_overwritten(qtbot: QtBot, inputs: TrainingInputs) -> None:
     inputs.learning_rate.setFocus()
     inputs.learning_rate.selectAll()
     qtbot.keyClicks(inputs.learning_rate, "0.00")
-    inputs.show_values(5e-5, 1.0)
+    inputs.show_rate(5e-5)
     assert inputs.learning_rate.text() == "0.00"
 
 

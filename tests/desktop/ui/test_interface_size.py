@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QMainWindow,
     QTableView,
+    QToolBar,
     QToolButton,
 )
 from pytestqt.qtbot import QtBot
@@ -21,7 +22,7 @@ from pytestqt.qtbot import QtBot
 from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.dialogs.preferences import PreferencesDialog
-from desktop.layouts.arrangements import DockSizes
+from desktop.layouts.arrangements import TRAIN, DockSizes
 from desktop.panels.loss import LossPanel
 from desktop.ui.interface_size import BUNDLED_FAMILY, InterfaceSize, automatic_factor, factor_in_window, set_font
 from desktop.ui.panel_base import Panel
@@ -84,13 +85,14 @@ def test_the_digits_of_the_bundled_font_are_all_of_one_width(qapp: QApplication,
 
 @pytest.mark.parametrize("percent", [100, 200])
 def test_items_beside_text_grow_with_it(qapp: QApplication, make_bench: MakeBench, percent: int) -> None:
-    usual = make_bench(scenario.checkpoints()).window._tool_bar.iconSize()
+    usual = tool_bar(make_bench(scenario.checkpoints())).iconSize()
     set_font(qapp, AppearanceSettings(interface_percent=percent))
     bench = make_bench(scenario.checkpoints())
     fill(bench)
-    assert bench.window._tool_bar.iconSize() == usual * percent / 100
+    assert tool_bar(bench).iconSize() == usual * percent / 100
     panel = bench.window.docks[ActionId.SHOW_LOSS].widget()
     assert isinstance(panel, LossPanel)
+    bench.window.show_dock(ActionId.SHOW_LOSS)
     plot = panel.plot
     for _ in range(3):
         panel.refresh()
@@ -149,9 +151,9 @@ def test_a_shrunk_window_looks_like_one_that_started_small(qapp: QApplication, m
     DockSizes(window, window.docks.values()).follow(follower)
     window.resize(1280, 720)
     assert sizes_of(settled(bench, qapp)) == wanted
-    assert not any(part.isVisible() for part in window._tool_bar.findChildren(QToolButton, "qt_toolbar_ext_button"))
-    beside = window.docks[ActionId.SHOW_LOSS].width()
-    assert beside == pytest.approx(fresh.window.docks[ActionId.SHOW_LOSS].width(), rel=0.1)
+    assert not any(part.isVisible() for part in tool_bar(bench).findChildren(QToolButton, "qt_toolbar_ext_button"))
+    beside = window.docks[ActionId.SHOW_MARKETS].width()
+    assert beside == pytest.approx(fresh.window.docks[ActionId.SHOW_MARKETS].width(), rel=0.1)
     window.resize(1920, 1080)
     settled(bench, qapp)
     assert window.font().pointSizeF() == large.pointSizeF()
@@ -164,10 +166,11 @@ def test_docks_keep_their_heights_after_enlarging_the_window_temporarily(
 ) -> None:
     """Text that is still large for a moment presses the docks of the column together."""
     bench = make_bench(scenario.checkpoints(), size=(1280, 720))
+    bench.window.arrange(TRAIN)
     fill(bench)
     window = settled(bench, qapp).window
     DockSizes(window, window.docks.values()).follow(InterfaceSize(window, AppearanceSettings()))
-    shown = (ActionId.SHOW_LOSS, ActionId.SHOW_ACCURACY, ActionId.SHOW_CHECKPOINTS)
+    shown = (ActionId.SHOW_LOSS, ActionId.SHOW_GRADIENTS, ActionId.SHOW_EVENTS)
 
     def heights() -> list[int]:
         settled(bench, qapp)
@@ -177,6 +180,12 @@ def test_docks_keep_their_heights_after_enlarging_the_window_temporarily(
     for width, height in ((3840, 2160), (1280, 720)) * 3:
         window.resize(width, height)
         assert heights() == wanted.setdefault(width, heights())
+
+
+def tool_bar(bench: Bench) -> QToolBar:
+    found = bench.window.findChild(QToolBar, "tool_bar")
+    assert isinstance(found, QToolBar)
+    return found
 
 
 def sizes_of(bench: Bench) -> dict[str, tuple[float, QSize]]:

@@ -102,7 +102,7 @@ def test_the_language_is_seen(made_up_language: MadeUpLanguage) -> None:
 
 def test_all_actions_and_menus_are_translated(bench: Bench) -> None:
     window = bench.window
-    panels = (window.panels.log, window.panels.checkpoints, window.panels.feed, window.panels.markets)
+    panels = (window.panels.events, window.panels.checkpoints, window.panels.markets)
     registries = [panel.actions_of_panel for panel in panels]
     actions = [action for registry in (window.shell.actions, *registries) for action in registry.actions()]
     menus = [menu.menuAction() for menu in window.menuBar().findChildren(QMenu)]
@@ -114,7 +114,7 @@ def test_all_actions_and_menus_are_translated(bench: Bench) -> None:
 def test_the_panels_are_translated(bench: Bench) -> None:
     window, data = bench.window, _data()
     bars = window.findChildren(QToolBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    roots = [dock.widget() for dock in window.docks.values()] + [window.status, window.machine, window.chart, *bars]
+    roots = [dock.widget() for dock in window.docks.values()] + [window.status, window.chart, *bars]
     found = [(name, text) for root in roots for name, text in _texts(root) if untranslated(text, data)]
     assert not found, "\n".join(f"{name}: {text!r}" for name, text in found)
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QScrollArea, QW
 from pytestqt.qtbot import QtBot
 
 from desktop.actions import ActionId
+from desktop.layouts.arrangements import TRAIN
 from desktop.panels.loss import LossPanel
 from desktop.ui.panel_base import EmptyState
 from tests.desktop.conftest import Bench, MakeBench
@@ -43,7 +44,7 @@ def test_docks_have_their_final_places_before_the_first_event(
     bench = make_bench(size=size, is_shown=False)
     bench.window.show()
     first = places(bench)
-    assert first[ActionId.SHOW_LOSS].width() > 0.29 * size[0]
+    assert first[ActionId.SHOW_MARKETS].width() > 0.29 * size[0]
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     QApplication.processEvents()
     assert places(bench) == first
@@ -51,9 +52,10 @@ def test_docks_have_their_final_places_before_the_first_event(
 
 def test_no_empty_message_covers_anything(make_bench: MakeBench) -> None:
     bench = make_bench(is_shown=False)
+    bench.window.arrange(TRAIN)
     bench.window.show()
     shown = [words for words in bench.window.findChildren(EmptyState) if words.isVisible()]
-    assert len(shown) >= 4, "loss, accuracy, best checkpoint, checkpoints"
+    assert len(shown) >= 3, "loss, gradients, events"
     assert {words.text(): under(words) for words in shown if under(words)} == {}
     (loss,) = bench.window.findChildren(LossPanel)
     assert not any(loss.plot.getAxis(name).isVisible() for name in ("left", "bottom"))

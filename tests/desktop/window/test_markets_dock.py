@@ -64,9 +64,8 @@ def test_prices_are_wanted_while_the_dock_is_in_front(qtbot: QtBot, make_bench: 
     bench = make_bench(settings=settings())
     window = bench.window
     feed_scenario.connected(bench.state)
-    assert not window.panels.markets.wants_prices, "it starts behind the losses"
+    assert window.panels.markets.wants_prices
     for action, is_wanted in (
-        (ActionId.SHOW_MARKETS, True),
         (ActionId.SHOW_LOSS, False),
         (ActionId.SHOW_MARKETS, True),
     ):

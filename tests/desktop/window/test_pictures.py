@@ -118,7 +118,7 @@ def test_trouble_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
     )
     bench.state.apply(TrainerFailed("The trainer died three times in ten minutes, so it was not started again."))
     bench.state.apply(JobProgress("verify", "Verifying checkpoints", 3, 7, 12.0))
-    bench.window.show_dock(ActionId.SHOW_INCIDENTS)
+    bench.window.show_incidents()
     settle(qtbot, bench)
     keep_picture(bench.window, "trouble-light-1280x720")
     assert cut_texts(bench.window) == []

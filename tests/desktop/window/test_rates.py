@@ -38,7 +38,7 @@ def test_a_rate_that_is_typed_is_used_now_and_after_a_restart(qtbot: QtBot, make
     assert box.value() == pytest.approx(3e-5)
     bench.state.apply(replace(scenario.status(learning_rate=6e-5), run_id="run-0"))
     assert box.value() == pytest.approx(3e-5), "a number that nobody set is none of the setting's"
-    assert bench.window.inputs.rate_now.text() == "now 0.00006"
+    assert bench.window.inputs.rate_reason.text() == "now 0.00006, 4 markets share a step"
 
 
 def test_a_rate_that_is_typed_while_the_trainer_starts_is_that_of_all_its_markets(

@@ -158,7 +158,7 @@ def test_what_has_no_room_is_dropped_rather_than_cut(qtbot: QtBot, state: RunSta
             assert panel.jobs.title.width() >= panel.jobs.title.sizeHint().width(), "named in full first"
         if counts[-1]:
             assert panel.feed.width() >= panel.feed.sizeHint().width(), "so is the feed"
-    assert counts[0] == 3 and counts == sorted(counts, reverse=True) and (counts[-1] == 0) is (jobs > 0)
+    assert counts[0] == 3 and counts == sorted(counts, reverse=True) and counts[-1] == 0
     at_width(panel, 1600)
     assert all(label.isVisible() for label in dropped)
     assert not jobs or "Learning from stored candles: 250" in panel.jobs.toolTip()

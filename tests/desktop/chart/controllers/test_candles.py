@@ -187,7 +187,7 @@ def test_the_keys_crosshair_stays_at_its_time_at_another_interval(shown: Shown) 
 def test_digits_in_a_field_are_digits(make_bench: MakeBench, tmp_path: Path) -> None:
     """In the complete window."""
     shown = Shown(make_bench(), tmp_path)
-    field = shown.bench.window.inputs.clip_norm
+    field = shown.bench.window.inputs.learning_rate
     field.setFocus()
     field.selectAll()
     QTest.keyClicks(field, "2")

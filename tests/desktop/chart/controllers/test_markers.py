@@ -24,7 +24,7 @@ from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.markers import candle_time
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
-from desktop.panels.incidents import IncidentsPanel
+from desktop.panels.events.panel import EventsPanel
 from desktop.state.step_history import StepHistory
 from tests.desktop import scenario
 from tests.desktop.chart.controllers.tools import ToolBench, opened
@@ -159,13 +159,15 @@ def test_the_tooltip_shows_the_message_and_a_click_opens_its_panel(whole: ToolBe
     assert "A gradient was not finite." in words
     window = bench.bench.window
     window.show_dock(ActionId.SHOW_CHECKPOINTS)
+    QApplication.processEvents()
+    bench.bench.chart.flush()
     right = bench.bench.chart.scale.right
-    bench.click(at)
-    panel = window.docks[ActionId.SHOW_INCIDENTS].widget()
-    assert isinstance(panel, IncidentsPanel)
+    bench.click(place_of(bench, MarkerKind.WARNING))
+    panel = window.docks[ActionId.SHOW_EVENTS].widget()
+    assert isinstance(panel, EventsPanel)
     QApplication.processEvents()
     assert panel.is_on_screen
-    assert [incident.what_happened for incident in panel.selected()] == ["A gradient was not finite."]
+    assert [event.text for event in panel.selected()] == ["A gradient was not finite."]
     assert bench.bench.chart.scale.right == right
     best = place_of(bench, MarkerKind.BEST)
     bench.hover(best)

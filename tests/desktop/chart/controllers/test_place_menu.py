@@ -154,7 +154,7 @@ def test_a_ghost_and_a_past_candle_open_their_checkpoint(qapp: QApplication, lea
         await until(lambda: is_known(application), "a ghost and a past forecast of checkpoints that are kept", 40)
         known = {each.checkpoint_id for each in application.source.checkpoints()}
         for name in ("ghost", "past"):
-            window.show_dock(ActionId.SHOW_LOG)
+            window.show_dock(ActionId.SHOW_EVENTS)
             point = place_of_forecast(chart, name)
             (entry,) = [text for text in offered(chart, point) if "heckpoint" in text]
             assert "step" in entry, name

@@ -10,9 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from core.logs.reading import LogBook
 from core.logs.writing import TRAINER_FILE, WINDOW_FILE
-from desktop.panels.log import LogPanel
+from desktop.panels.events.panel import EventsPanel
+from desktop.panels.events.rows import EventKind
+from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
-from tests.desktop import scenario
+from tests.desktop import feed_scenario, scenario
 from tests.desktop.conftest import shown_panel
 
 LINES = (
@@ -26,46 +28,46 @@ OF_TRAINER = "2026-11-21T15:00:03.000Z INFO ghostcandle.training: CPU threads me
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, tmp_path: Path, theme: Theme) -> LogPanel:
-    panel = LogPanel(LogBook(tmp_path), theme, lambda: scenario.NOW_MS)
+def panel(qtbot: QtBot, tmp_path: Path, state: RunState, theme: Theme) -> EventsPanel:
+    panel = EventsPanel(state, LogBook(tmp_path), theme)
     shown_panel(qtbot, panel, 900, 240)
-    panel.refresh()
+    panel.show_kind(EventKind.LOG)
     return panel
 
 
 @pytest.fixture
-def filled(panel: LogPanel, tmp_path: Path) -> LogPanel:
+def filled(panel: EventsPanel, tmp_path: Path) -> EventsPanel:
     (tmp_path / WINDOW_FILE).write_text(LINES)
     (tmp_path / TRAINER_FILE).write_text(OF_TRAINER)
     panel.refresh()
     return panel
 
 
-def texts(panel: LogPanel) -> list[str]:
+def texts(panel: EventsPanel) -> list[str]:
     return [panel.model.index(row, 2).data() for row in range(panel.model.rowCount())]
 
 
-def test_it_says_that_there_is_nothing(panel: LogPanel) -> None:
+def test_it_says_that_there_is_nothing(panel: EventsPanel) -> None:
     assert any("The log is empty" in label.text() for label in panel.findChildren(QLabel) if label.isVisible())
 
 
-def test_the_newest_line_of_any_process_is_on_top(filled: LogPanel) -> None:
+def test_the_newest_line_of_any_process_is_on_top(filled: EventsPanel) -> None:
     assert texts(filled)[:2] == ["An error in the window.", "CPU threads measured: 4."]
     parts = [filled.model.index(row, 1).data() for row in range(4)]
     assert parts == ["Program", "Training", "Program", "Feed"]
 
 
-def test_a_new_line_is_shown_and_the_selection_stays(qtbot: QtBot, filled: LogPanel, tmp_path: Path) -> None:
+def test_a_new_line_is_shown_and_the_selection_stays(qtbot: QtBot, filled: EventsPanel, tmp_path: Path) -> None:
     filled.table.selectRow(1)
     with (tmp_path / WINDOW_FILE).open("a") as file:
         file.write("2026-11-21T15:00:09.000Z INFO ghostcandle: one more\n")
     filled.tick()
     filled.refresh_if_seen()
     assert texts(filled)[0] == "one more"
-    assert [entry.text for entry in filled.selected()] == ["CPU threads measured: 4."]
+    assert [event.text for event in filled.selected()] == ["CPU threads measured: 4."]
 
 
-def test_lines_are_filtered_by_level_and_text(qtbot: QtBot, filled: LogPanel) -> None:
+def test_lines_are_filtered_by_level_and_text(qtbot: QtBot, filled: EventsPanel) -> None:
     filled.level.setFocus()
     qtbot.keyClick(filled.level, Qt.Key.Key_Down)
     filled.refresh_if_seen()
@@ -76,13 +78,23 @@ def test_lines_are_filtered_by_level_and_text(qtbot: QtBot, filled: LogPanel) ->
     qtbot.keyClicks(filled.filter, "xyz")
     filled.refresh_if_seen()
     assert texts(filled) == []
-    assert any("No log line matches" in label.text() for label in filled.findChildren(QLabel) if label.isVisible())
+    assert any("No event matches" in label.text() for label in filled.findChildren(QLabel) if label.isVisible())
 
 
-def test_the_traceback_is_beside_it_and_is_copied(qtbot: QtBot, filled: LogPanel) -> None:
+def test_the_traceback_is_beside_it_and_is_copied(qtbot: QtBot, filled: EventsPanel) -> None:
     assert not filled.details.isVisible()
     place = filled.table.visualRect(filled.model.index(0, 2)).center()
     qtbot.mouseClick(filled.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert filled.details.isVisible() and "ValueError: a broken thing" in filled.details.toPlainText()
     qtbot.keyClick(filled.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert "error Program: An error in the window.\nTraceback" in QGuiApplication.clipboard().text()
+
+
+def test_important_are_incidents_the_feeds_events_and_grave_lines(filled: EventsPanel, state: RunState) -> None:
+    state.apply(scenario.incidents()[1])
+    feed_scenario.connected(state)
+    filled.show_kind(None)
+    sources = [filled.model.index(row, 1).data() for row in range(filled.model.rowCount())]
+    assert sorted(sources) == ["Feed", "Feed", "Feed", "Program", "Program", "Training"]
+    times = [event.at_ms for event in filled.model.rows]
+    assert times == sorted(times, reverse=True)
