@@ -20,6 +20,8 @@ from core.market.feeds.rate_limits import RateLimitHold
 class PlayedFeed:
     """An exchange's feed whose events the test sends."""
 
+    has_insides = False
+
     def __init__(self, market: Market, clock: Clock, *, gate: RateLimitHold, **_options: object) -> None:
         self._market, self._clock, self.hold = market, clock, gate
         self._events: asyncio.Queue[FeedEvent] = asyncio.Queue()
