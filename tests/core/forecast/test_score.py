@@ -123,7 +123,7 @@ def test_diebold_mariano_has_about_its_nominal_level_for_correlated_losses() -> 
     for _ in range(300):
         noise = generator.normal(size=1200)
         difference = noise[2:] + 0.5 * noise[1:-1] + 0.25 * noise[:-2]
-        chance = score.diebold_mariano(np.zeros(difference.size), difference)
+        chance = score.diebold_mariano(np.full(difference.size, 10.0), 10.0 + difference)
         assert chance is not None
         found += chance < 0.05
     assert 5 <= found <= 30  # 15 expected; without allowing for it there would be 50

@@ -171,7 +171,7 @@ def test_on_a_read_only_disk_it_opens_a_temporary_folder_with_that_disks_setting
         if place.is_relative_to(tmp_path):
             raise OSError(reason, os.strerror(reason))
 
-    monkeypatch.setattr(storage_folder, "_prove_writable", prove)
+    monkeypatch.setattr(storage_folder, "prove_writable", prove)
     refused = commands.invoke("headless", "--data-dir", str(tmp_path))
     assert refused.returncode == 1 and f"cannot be written ({os.strerror(reason)})" in refused.stderr
     assert commands.invoke("run", "--data-dir", str(tmp_path)).returncode == 7

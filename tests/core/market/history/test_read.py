@@ -258,7 +258,7 @@ def test_an_index_of_times_in_an_arrow_file(tmp_path: Path, form: str) -> None:
     pytest.importorskip("pyarrow", reason="the extra [arrow] is not installed")
     candles = random_walk(20)
     frame = pd.DataFrame(
-        [astuple(each) for each in candles], columns=["time", "open", "high", "low", "close", "volume"]
+        [astuple(each)[:6] for each in candles], columns=["time", "open", "high", "low", "close", "volume"]
     )
     for index in ("time", ["volume", "time"]):
         path = tmp_path / f"candles.{form}"

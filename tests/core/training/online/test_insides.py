@@ -15,7 +15,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from core.training.hosting.service import TrainingService
-from core.training.online.trainer_spec import SessionSpec, as_it_began
+from core.training.online.trainer_spec import as_it_began
 from tests.core.training import rigs
 from tests.support.candles import MINUTE
 
@@ -63,9 +63,7 @@ def test_a_run_with_insides_that_is_interrupted_ends_like_an_undisturbed_one(tmp
 
 @pytest.mark.parametrize("began", [True, False])
 def test_a_live_run_reads_insides_as_it_did_from_its_beginning(tmp_path: Path, began: bool) -> None:
-    market = Market("binance", "BTC/USDT", MINUTE)
-    spec = SessionSpec(tmp_path, market, rigs.SMALL, reads_inside=began)
-    DataFolder(tmp_path).ensure()
+    spec = replace(rigs.spec(tmp_path, market=Market("binance", "BTC/USDT", MINUTE)), reads_inside=began)
     session = TrainingService(spec, SystemClock())
     rigs.feed(session, known(CANDLES)[:3])
     session.close()
