@@ -193,7 +193,7 @@ def test_a_window_opens_on_damaged_files_and_reports_them(folder: DataFolder) ->
             kept = folder.root / f"{kind}.json.bak"
             assert any(str(kept) in text for text in said["banner"])
             assert kind == "layout" or kept.read_bytes() == broken
-        assert "SHOW_LOSS" in said["docks"]
+        assert "SHOW_ACCURACY" in said["docks"]
         assert opened.close() == 0 and TRACEBACK not in opened.errors
     assert counted(folder) == BACKED_UP
 

@@ -67,7 +67,7 @@ def controls(root: QWidget) -> Iterator[QWidget]:
     for widget in root.findChildren(QWidget):
         kinds = (QAbstractButton, QAbstractItemView, QTabBar, QToolBar, QComboBox, QAbstractSlider, QGraphicsView)
         can_have_keys = widget.focusPolicy() is not Qt.FocusPolicy.NoFocus
-        if isinstance(widget, QLabel) and not widget.text():
+        if (isinstance(widget, QLabel) and not widget.text()) or (isinstance(widget, QTabBar) and not widget.count()):
             continue
         if not widget.isVisible() or not (can_have_keys or isinstance(widget, kinds)) or _is_part(widget):
             continue

@@ -60,7 +60,7 @@ def test_a_run_trains_in_a_child_process(tmp_path: Path) -> None:
     summary = commands.run_json("headless", "--feed", "simulate", "--candles", "15", "--data-dir", str(tmp_path))
     assert (summary["candles"], summary["steps"]) == (15, 14)
     log = (tmp_path / "logs" / "trainer.log").read_text(encoding="utf-8")
-    assert "step 14:" in log, "the child has its log beside the command's"
+    assert "step 14, SIM-" in log, "the child has its log beside the command's"
 
 
 @pytest.mark.slow
