@@ -76,8 +76,7 @@ def evaluate(
 
     Without --seed the seed is 0, so that two evaluations agree.
     """
-    if joined_to is not None:
-        context = _joining(context, joined_to, insides)
+    context = _joining(context, joined_to, insides)
     trade_cost = context.settings.paper.of_a_trade if trade_cost_bp is None else _BASIS_POINT * trade_cost_bp
     if together:
         if report is not None or checkpoint is not None or frozen or count_seen:
@@ -113,12 +112,13 @@ def evaluate(
         _write_report(report, page(summary, timeline))
 
 
-def _joining(context: Context, length: str, insides: Sequence[Path]) -> Context:
-    """Raises UserError."""
-    if insides:
+def _joining(context: Context, length: str | None, insides: Sequence[Path]) -> Context:
+    """length: to which candles are joined, whatever the settings' own replay does. Raises UserError."""
+    if length is not None and insides:
         raise UserError("--interval takes the inside of candles from FILE itself; leave out --inside.", 2)
-    with wrong_usage(ValueError):
-        Interval.parse(length)
+    if length is not None:
+        with wrong_usage(ValueError):
+            Interval.parse(length)
     market = dataclasses.replace(context.settings.market, joined_to=length)
     return dataclasses.replace(context, settings=dataclasses.replace(context.settings, market=market))
 

@@ -36,7 +36,7 @@ def run_over(
         raise UserError("Name as many files with --inside as there are candle files, in their order.", 2)
     whole, named = ("file", files[0].name) if len(files) == 1 else ("files", f"{len(files)} files")
     stopped = f"Stopped before the end of the {whole}; nothing was judged and nothing written."
-    market = dataclasses.replace(context.settings.market, feed="replay", speed=0.0)
+    market = dataclasses.replace(context.settings.market, feed="replay", speed=0.0, replayed_as=None)
     finer = (str(each) for each in insides) if insides else repeat(None)
     first, *others = (
         dataclasses.replace(market, file=str(file), inside=inside) for file, inside in zip(files, finer, strict=False)

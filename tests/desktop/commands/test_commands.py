@@ -149,6 +149,18 @@ def test_evaluate_leaves_nothing_in_the_data_folder(tmp_path: Path) -> None:
     assert not (folder / "ghostcandle.sqlite3").exists()
 
 
+def test_an_evaluation_takes_nothing_from_the_replay_of_the_settings(tmp_path: Path) -> None:
+    """Else it would bear its name, in events and log, and have its interval."""
+    replay = {"feed": "replay", "file": "other.csv", "replayed_as": "EUR/USD sample", "joined_to": "5h"}
+    commands.configure(tmp_path, {**commands.TINY, "market": replay})
+    found = commands.invoke_json("evaluate", str(SAMPLE), "--candles", "3", "--data-dir", str(tmp_path))
+    joined = commands.invoke_json(
+        "evaluate", str(SAMPLE), "--interval", "3h", "--candles", "3", "--data-dir", str(tmp_path)
+    )
+    assert (found["interval"], joined["interval"]) == ("1h", "3h")
+    assert "EUR/USD sample" not in found["market"]
+
+
 @pytest.mark.parametrize(("given", "used"), [(None, 0), (5, 5)])
 def test_evaluations_agree_without_a_seed(tmp_path: Path, given: int | None, used: int) -> None:
     """Without one in the settings it is 0."""
