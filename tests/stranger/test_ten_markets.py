@@ -145,7 +145,6 @@ async def watch_them(user: User, seen: Watching) -> None:
 async def make_room_for_markets(user: User) -> None:
     """Drag the line below the panel down until all ten have room."""
     window = main_window()
-    await user.click("Markets")
     below = next(dock for dock in window.findChildren(QDockWidget) if dock.windowTitle() == "Accuracy")
     line = below.geometry().topLeft() + QPoint(below.width() // 2, -2)
     await user.drag(window, line, line + QPoint(0, _ROOM_PX))
