@@ -165,6 +165,12 @@ class StatusPanel(Panel):
         set_text(self.trainer, self._trainer_words(self._state.trainer_state))
         self._fit()
 
+    def minimumSizeHint(self) -> QSize:
+        """Without what is hidden first: the window may be narrower than all of it."""
+        room = super().minimumSizeHint()
+        shown = (part.minimumSizeHint().width() + _SPACING_PX for part in self._first_dropped if part.isVisibleTo(self))
+        return QSize(room.width() - sum(shown), room.height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()

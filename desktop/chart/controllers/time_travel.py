@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QPalette
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 
 from core.domain.candle import Interval
@@ -74,7 +74,30 @@ class TravelBar(QWidget):
         self.waits.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         parts = (*steps, self.slider, self.label, self.waits, self.speed, self.now)
         beside(self, *parts, stretched=self.slider, margins=(8, 2, 8, 2), spacing=4)
+        self._is_whole, self._whole_px = True, 0
         self.hide()
+
+    def minimumSizeHint(self) -> QSize:
+        """The bar of a narrow window has no label, and no text on its switch."""
+        room = super().minimumSizeHint()
+        if not self._is_whole:
+            return room
+        text_px = self.fontMetrics().horizontalAdvance(self.waits.text()) if self.waits.isVisibleTo(self) else 0
+        return QSize(room.width() - self.label.minimumSizeHint().width() - text_px, room.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._is_whole:
+            self._whole_px = super().minimumSizeHint().width()
+        is_whole = self.width() >= self._whole_px
+        if is_whole is not self._is_whole:
+            self._is_whole = is_whole
+            beside_icon, icon_only = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
+            self.label.setVisible(is_whole)
+            self.waits.setToolButtonStyle(beside_icon if is_whole else icon_only)
 
     def show_place(self, index: int, last: int, words: str, *, to_come: int, is_past: bool) -> None:
         """Show the place of the newest visible candle. words: the description. to_come: candles that the replay has
@@ -93,6 +116,7 @@ class TravelBar(QWidget):
             self.label.setText(words)
         self._is_past = is_past
         self.now.setVisible(is_past)
+        self._fit()
         self._tint()
 
     @property

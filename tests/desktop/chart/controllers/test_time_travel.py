@@ -299,6 +299,16 @@ def test_the_slider_of_a_replay_is_at_the_file_position(at_now: Traveller) -> No
     assert slider.maximum() == len(SERIES) - 1
 
 
+def test_the_bar_of_a_replay_needs_little_room(at_now: Traveller) -> None:
+    """1366 x 768 at 200 %: what a narrow bar leaves out does not count for the window's least width."""
+    at_now.travel.set_pace(ReplayPace(1.0, [FILE]))
+    bar = at_now.travel.bar
+    for width in (1600, bar.minimumSizeHint().width(), 1600):
+        assert bar.minimumSizeHint().width() < 420
+        bar.resize(width, bar.height())
+        assert bar.label.isVisibleTo(bar) is (width == 1600)
+
+
 def test_a_replay_jumps_to_the_candle_ahead_where_the_slider_is_released(at_now: Traveller) -> None:
     """Regression: it snapped back without a word."""
     pace, slider = ReplayPace(1.0, [FILE]), at_now.travel.bar.slider
