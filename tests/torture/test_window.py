@@ -20,6 +20,7 @@ from core.market.resample import ResampledSeries
 from core.storage.folder import DataFolder
 from desktop.chart.widget import ChartWidget
 from desktop.panels.accuracy.panel import AccuracyPanel
+from desktop.panels.markets.cells import ChartCell
 from desktop.state.incident_history import INCIDENTS_KEPT
 from desktop.ui.theme import Theme
 from tests.desktop import scenario
@@ -50,6 +51,8 @@ TO_BE_MET = {
 }
 BOUNDS = {"core.domain.events.Incident": 2 * INCIDENTS_KEPT + 50}
 """The record, a hidden panel's copy of it, and those of notices."""
+MOST_SMALL_CHARTS = 20
+"""Seven markets of the venue and three of the list, and as many that the random user may add to the list."""
 
 
 @pytest.fixture
@@ -74,6 +77,12 @@ def acts(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[WindowActs]:
         for page in range(panel.tabs.count()):  # created on first opening: not a leak
             panel.tabs.setCurrentIndex(page)
         panel.tabs.setCurrentIndex(0)
+    for dock in made.window.docks.values():  # likewise, in those closed at first: the measured part of the gradients
+        dock.show()
+        dock.raise_()
+        qtbot.waitUntil(dock.widget().isVisible)
+        qtbot.waitUntil(lambda: not made.window.has_stale_panels())
+    made.window.reset_layout()
     yield made
     made.close()
 
@@ -167,8 +176,17 @@ def at_rest(acts: WindowActs, qtbot: QtBot) -> Census:
     settle(acts.chart)
     for made in (past_support.stored, past_support.issued):
         made.cache_clear()
+    forget_small_charts(acts)
     acts.database.db.conn.execute("PRAGMA shrink_memory")  # pages that SQLite keeps for reuse
     return take(acts.window)
+
+
+def forget_small_charts(acts: WindowActs) -> None:
+    """The Markets panel keeps one picture of each market that it has shown, with its candles, `CANDLES_KEPT` at most:
+    how many differs between rests, but does not grow with the steps."""
+    for cell in acts.window.panels.markets.findChildren(ChartCell):
+        assert len(cell.charts._kept) <= MOST_SMALL_CHARTS
+        cell.charts._kept.clear()
 
 
 @pytest.mark.slow
