@@ -257,11 +257,8 @@ class DockToggle(QObject):
     def _on_visibility(self, is_seen: bool) -> None:
         """Qt calls this for a dock behind a tab too, and again when the dock is closed there."""
         self._was_seen, self._is_seen = self._is_seen, is_seen
-        QTimer.singleShot(0, self, self._skip_empty_tabs)
-
-    def _skip_empty_tabs(self) -> None:
-        """Qt leaves tab bars without a second tab outside the window, where Tab would still stop at them."""
         for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            # Qt leaves those without a second tab outside the window, where Tab would still stop at them.
             bar.setFocusPolicy(Qt.FocusPolicy.TabFocus if bar.count() > 1 else Qt.FocusPolicy.NoFocus)
 
     def _on_triggered(self, is_open: bool) -> None:
