@@ -21,6 +21,8 @@ from tests.stranger import screen
 from tests.stranger.user import User, photograph
 
 _SIZE = (1440, 860)
+_AGAIN_MS = 20
+_TURNS = 50
 Story = Callable[[User], Awaitable[None]]
 
 
@@ -32,6 +34,9 @@ class StoryRunner:
         self._story, self._album = story, album
         self.error: BaseException | None = None
         self.is_over = False
+        self._is_acting, self._opened = False, _opened()
+        self._turns = 0
+        """How often the story has waited for its running action."""
         self._timer = QTimer(singleShot=True)
         self._timer.timeout.connect(self._advance)
         self._limit = QTimer(singleShot=True, interval=int(longest_s * 1000))
@@ -49,12 +54,20 @@ class StoryRunner:
         self._story.close()
 
     def _advance(self) -> None:
-        """The event loop of an open menu calls this while an action is still running."""
+        """The event loop of an open menu calls this while an action is still running. So does a slow combination of
+        keys, whose letter would then come after the keys of the next action: this waits for it."""
+        if self._is_acting and self._opened == _opened() and self._turns < _TURNS:
+            self._turns += 1
+            self._timer.start(_AGAIN_MS)
+            return
+        self._turns = 0
         try:
             beat = self._story.send(None)
             self._timer.start(beat.milliseconds)
             if beat.action is not None:
+                self._is_acting, self._opened = True, _opened()
                 beat.action()
+                self._is_acting = False
         except StopIteration:
             self._end(None)
         except BaseException as error:
@@ -73,6 +86,11 @@ class StoryRunner:
         for window in QApplication.topLevelWidgets():  # if the story has not closed it
             if window.objectName() == "main_window":
                 window.close()
+
+
+def _opened() -> tuple[QWidget | None, QWidget | None]:
+    """What runs an event loop of its own."""
+    return QApplication.activePopupWidget(), QApplication.activeModalWidget()
 
 
 async def _with_window(story: Story, user: User) -> None:
