@@ -89,7 +89,7 @@ class StoryRunner:
 
 
 def _opened() -> tuple[QWidget | None, QWidget | None]:
-    """What runs an event loop of its own."""
+    """Open menus and dialogs, which run an event loop themselves."""
     return QApplication.activePopupWidget(), QApplication.activeModalWidget()
 
 
