@@ -92,7 +92,7 @@ class _FinerCandles:
 
     def __init__(self, interval: Interval, finer: Interval, open_venue: OpenVenue, gate: RequestGate) -> None:
         self._interval, self._finer, self._open_venue, self._gate = interval, finer, open_venue, gate
-        self._venue: Venue | None = None
+        self._opening: asyncio.Task[Venue] | None = None
         self._known: dict[int, Inside] = {}
         """By opening time; dropped when they are taken."""
         self._fetched_until_ms = 0
@@ -115,10 +115,9 @@ class _FinerCandles:
 
     async def _fetch(self, since_ms: int) -> int:
         """Ask for a page. Returns the opening time of its newest finer candle; 0 without any."""
-        venue = self._venue
-        if venue is None:
-            venue = self._venue = self._open_venue()
-            await self._gate.send(partial(venue.open, None))
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        venue = await asyncio.shield(self._opening)  # it goes on while a live candle no longer waits for it
         rows = await self._gate.send(partial(venue.candles, since_ms), is_urgent=False)
         sound = [row for row in rows if problem_of(row, self._finer) is None]
         if not sound:
@@ -133,8 +132,18 @@ class _FinerCandles:
         self._fetched_until_ms = max(self._fetched_until_ms, whole_until_ms)
         return newest_ms
 
+    async def _open(self) -> Venue:
+        venue = self._open_venue()
+        try:
+            await self._gate.send(partial(venue.open, None))
+        except BaseException:
+            await venue.close()
+            raise
+        return venue
+
     async def close(self) -> None:
-        venue, self._venue = self._venue, None
-        if venue is not None:
-            with suppress(VenueError):
-                await venue.close()
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            opening.cancel()
+            with suppress(VenueError, asyncio.CancelledError):
+                await (await opening).close()

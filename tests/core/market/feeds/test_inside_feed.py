@@ -86,6 +86,24 @@ async def test_past_and_live_candles_come_with_what_was_inside() -> None:
         assert found(received) == {time_ms: of[time_ms] for time_ms in received.open_times()}
 
 
+async def test_an_exchange_that_opens_slowly_is_asked_once_it_is_open() -> None:
+    """After a restart the first candle is a live one, which does not wait for the connection."""
+    async with both_exchanges() as market:
+        market.seconds.answers_late_s = 1.0
+        feed, received = market.feed(), RecordedEvents()
+        async for event in feed.events(market.minutes.tape.closed(market.clock.now_ms())[-1].open_time_ms):
+            received.events.append(event)
+            if len(received.live) == 1:
+                market.seconds.answers_late_s = 0.0
+            if len(received.live) == 3:
+                break
+        await feed.aclose()
+        first, *later = received.candles
+        assert first.inside is None and [each.inside for each in later] == [
+            expected(market.seconds)[each.open_time_ms] for each in later
+        ]
+
+
 @pytest.mark.parametrize("fault", ["silent", "refusing", "failing"])
 async def test_without_an_answer_candles_come_all_the_same(fault: str) -> None:
     async with both_exchanges() as market:
