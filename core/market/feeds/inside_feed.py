@@ -117,7 +117,7 @@ class _FinerCandles:
         """Ask for a page. Returns the opening time of its newest finer candle; 0 without any."""
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
-        venue = await asyncio.shield(self._opening)  # it goes on while a live candle no longer waits for it
+        venue = await asyncio.shield(self._opening)  # it continues after a live candle's time is over
         rows = await self._gate.send(partial(venue.candles, since_ms), is_urgent=False)
         sound = [row for row in rows if problem_of(row, self._finer) is None]
         if not sound:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -36,16 +38,25 @@ class Market2:
     seconds: LoopbackExchange
     clock: Clock
 
-    def feed(self) -> InsideFeed:
+    def feed(self, venue: type[CcxtVenue] = CcxtVenue) -> InsideFeed:
         market = Market(MARKET.venue, MARKET.symbol, MINUTE)
         feed = ExchangeFeed(market, self.clock, _CATCH_UP, urls=self.minutes.urls, times=FAST)
         return InsideFeed(
             feed,
-            lambda: CcxtVenue(Market(MARKET.venue, MARKET.symbol, SECOND), self.seconds.urls, FAST.request_s),
+            lambda: venue(Market(MARKET.venue, MARKET.symbol, SECOND), self.seconds.urls, FAST.request_s),
             RateLimitHold(self.clock),
             self.clock,
             SECOND,
         )
+
+
+class SlowVenue(CcxtVenue):
+    opened: ClassVar[list[CcxtVenue]] = []
+
+    async def open(self, older: CcxtVenue | None) -> None:
+        await asyncio.sleep(1.0)
+        await super().open(older)
+        self.opened.append(self)
 
 
 @asynccontextmanager
@@ -86,18 +97,13 @@ async def test_past_and_live_candles_come_with_what_was_inside() -> None:
         assert found(received) == {time_ms: of[time_ms] for time_ms in received.open_times()}
 
 
-async def test_an_exchange_that_opens_slowly_is_asked_once_it_is_open() -> None:
+async def test_an_exchange_that_opens_slowly_is_asked_once_it_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a restart the first candle is a live one, which does not wait for the connection."""
+    monkeypatch.setattr(SlowVenue, "opened", [])
     async with both_exchanges() as market:
-        market.seconds.answers_late_s = 1.0
-        feed, received = market.feed(), RecordedEvents()
-        async for event in feed.events(market.minutes.tape.closed(market.clock.now_ms())[-1].open_time_ms):
-            received.events.append(event)
-            if len(received.live) == 1:
-                market.seconds.answers_late_s = 0.0
-            if len(received.live) == 3:
-                break
-        await feed.aclose()
+        newest_ms = market.minutes.tape.closed(market.clock.now_ms())[-1].open_time_ms
+        received = await record_events(market.feed(SlowVenue), until=live(3), after_ms=newest_ms)
+        assert len(SlowVenue.opened) == 1
         first, *later = received.candles
         assert first.inside is None and [each.inside for each in later] == [
             expected(market.seconds)[each.open_time_ms] for each in later
