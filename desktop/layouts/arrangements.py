@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QWidget
+from shiboken6 import isValid
 
 from desktop.actions import ActionId
 from desktop.ui.interface_size import InterfaceSize, enlarged, interface_factor
@@ -257,6 +258,8 @@ class DockToggle(QObject):
     def _on_visibility(self, is_seen: bool) -> None:
         """Qt calls this for a dock behind a tab too, and again when the dock is closed there."""
         self._was_seen, self._is_seen = self._is_seen, is_seen
+        if not isValid(self._window):  # Qt hides the docks once more while it deletes the window
+            return
         for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             # Qt leaves those without a second tab outside the window, where Tab would still stop at them.
             bar.setFocusPolicy(Qt.FocusPolicy.TabFocus if bar.count() > 1 else Qt.FocusPolicy.NoFocus)
