@@ -54,10 +54,9 @@ class ReferenceForecast:
         old = np.where(leaving.is_known[..., None], _sizes(leaving), np.inf)
         new = np.where(outcomes.is_known[..., None], _sizes(outcomes), np.inf)
         self._count[places] += outcomes.is_known.astype(np.int64) - leaving.is_known
-        filled = int(min(self._count[places].max() + 1, self._window))
-        ordered = self._ordered[places, ..., :filled]
-        replace_in_order(ordered, old, new)
-        self._ordered[places, ..., :filled] = ordered
+        filled = np.minimum(self._count[places].max(axis=1) + 1, self._window)
+        for place, of_place, leaves, comes in zip(places, filled, old, new, strict=True):
+            replace_in_order(self._ordered[place, ..., :of_place], leaves, comes)
 
     def quantiles(self, places: Places) -> FloatArray:
         """The normalised quantiles after the newest candles: [n, horizon, quantity, level], ascending along the
