@@ -161,7 +161,7 @@ def _fitting_driver(facts: CudaFacts) -> str:
 def _command_on_ubuntu(facts: CudaFacts) -> str:
     """Both commands if nothing tells the card: without a driver it has no name."""
     if not facts.gpus:
-        return f"for RTX and GTX 16, or newer, is:\n{_UBUNTU}-open\nand for {_OLDER_CARDS}:\n{_UBUNTU}"
+        return f"for RTX and GTX 16, or newer, is:\n{_UBUNTU}-open\nand for the older ones:\n{_UBUNTU}"
     is_any_old = any(_is_below(gpu, _TURING) for gpu in facts.gpus)
     return f"is:\n{_UBUNTU}" if is_any_old else f"is:\n{_UBUNTU}-open"
 

@@ -101,7 +101,10 @@ AGAIN = f"check again:\n    {PROGRAM} doctor"
 ON_UBUNTU = "    sudo apt update && sudo ubuntu-drivers install nvidia:580"
 NEW_DRIVER = f"580 or newer. On Ubuntu, the command is:\n{ON_UBUNTU}-open\nThen restart the computer, and {AGAIN}"
 PIP = f"first; the command is:\n    {shlex.quote(sys.executable)} -m pip install torch=="
-FOR_PASCAL = f"a few gigabytes. Close Ghostcandle {PIP}2.13.0+cu126 --index-url https://download.pytorch.org/whl/cu126\nThen check"
+FOR_PASCAL = (
+    f"a few gigabytes. Close Ghostcandle {PIP}2.13.0+cu126 --index-url https://download.pytorch.org/whl/cu126\nThen "
+    f"{AGAIN}"
+)
 ONLY_CPU = "Choose --device cpu, or auto."
 
 
