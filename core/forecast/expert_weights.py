@@ -92,9 +92,9 @@ class ExpertWeights(ArrayState):
         gain = self._each(slope) * (self._each(mixture) - own) / self._each(unit)
         gain = np.clip(gain, -_LARGEST_RELATIVE_REGRET, _LARGEST_RELATIVE_REGRET)
         gain = _SHARED_BY_LEVELS * gain.mean(axis=-1, keepdims=True) + (1.0 - _SHARED_BY_LEVELS) * gain
-        is_present = None
+        is_present: FloatArray | None = None
         if is_absent is not None:
-            is_present = 1.0 - is_absent[is_known][:, self._expert, self._quantity, None]
+            is_present = 1.0 - is_absent[is_known][:, self._expert, self._quantity, None].astype(np.float64)
             gain = gain * is_present
         rate = self._rate(self._variance[at], horizon)
         self._variance[at] = _KEEP * self._variance[at] + gain**2

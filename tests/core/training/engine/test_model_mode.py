@@ -21,7 +21,7 @@ def flags(model: nn.Module) -> list[bool]:
     return [each.training for each in model.modules()]
 
 
-@pytest.mark.parametrize("inner", [nn.Dropout(), Frozen()], ids=["usual", "with a mode of its own"])
+@pytest.mark.parametrize("inner", [nn.Dropout(), Frozen()], ids=["usual", "with an own train"])
 def test_every_module_has_the_mode_that_torch_gives_it(inner: nn.Module) -> None:
     model = nn.Sequential(nn.Linear(2, 2), nn.Sequential(inner, nn.LayerNorm(2))).to(CPU)
     for trains in (False, True, True, False):
