@@ -140,7 +140,11 @@ class ModelsPage(QWidget):
         )
         if judged is None:
             return (ghosts, *others)
-        ghosts = replace(ghosts, coverage_90=judged.coverage_90, direction=judged.direction)
+        ghosts = replace(
+            ghosts,
+            coverage_90=ghosts.coverage_90 or judged.coverage_90,
+            direction=ghosts.direction or judged.direction,
+        )
         return (ghosts, *(row for row in _rows_of(judged) if row.name == WITHOUT_MODEL), *others)
 
     def _unranked(self) -> tuple[LeaderboardRow, ...]:

@@ -495,7 +495,7 @@ def test_an_evaluation_reports_candles_that_do_not_count() -> None:
     sizes = {"candles": 1_400, "judged": 400, "left_out": 1_000, "without_detail": 0}
     skill = {"close": proven, "model_gain": proven, "online_gain": proven, "twin_age": 300}
     found = {"accuracy": {"group": "replayed"}, "skill": skill, **sizes}
-    assert "Ghosts beat “no change” in replay: +2.6 % (1.1 to 4.2), n = 1,399." in order.summarise(found)
+    assert "Ghosts beat “no change” on the close in replay: +2.6 % (1.1 to 4.2), n = 1,399." in order.summarise(found)
     wanted = "400 of 1,400 candles evaluated (not the first 1,000: the reference needs them as its past)."
     assert wanted in order.summarise(found)
     assert "400 of 400 candles evaluated." in order.summarise({**found, "candles": 400, "left_out": 0})
