@@ -155,8 +155,8 @@ def _sentence(message: str) -> str:
     """SQLite's message as a sentence with a way out."""
     if found := _NO_COLUMN.search(message):
         name = found.group(1)
-        close = difflib.get_close_matches(name.casefold(), NAMES, n=1)
-        way_out = f"did you mean “{close[0]}”?" if close else f"put a text in quotation marks: '{name}'. {_columns()}"
+        close = difflib.get_close_matches(name.casefold(), (*_LISTED, *NAMES), n=1)
+        way_out = f"did you mean “{close[0]}”?" if close else f"a text needs quotation marks: '{name}'. {_columns()}"
         return f"There is no column “{name}”; {way_out}"
     if found := _NEAR.search(message):
         near = found.group(1) or found.group(2)

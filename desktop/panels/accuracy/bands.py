@@ -184,10 +184,11 @@ class BandPlots:
 
 def _title_of_coverage(chosen: HorizonAccuracy) -> str:
     coverage = chosen.coverage_90
-    if value_of(coverage) is None:
-        return translate("Panels", "Coverage of the 90 % band, n = {0}").format(format_count(coverage.n))
-    title = translate("Panels", "90 % band covers {0} %, n = {1}")
-    title = title.format(measured(coverage, 1, signed=False), format_count(coverage.n))
+    n = format_count(coverage.n)
+    title = translate("Panels", "Coverage of the 90 % band, n = {0}").format(n)
+    if value_of(coverage) is not None:
+        shown = measured(coverage, 1, signed=False)
+        title = translate("Panels", "90 % band covers {0} %, n = {1}").format(shown, n)
     if chosen.worst_500 is None:
         return title
     worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
