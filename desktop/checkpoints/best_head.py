@@ -75,7 +75,7 @@ class BestCheckpointHead(QWidget):
     def _title(self, best: CheckpointInfo) -> str:
         step = format_count(best.step)
         if not is_proven_to_add(best):
-            return translate("Checkpoints", "Highest score: step {0}, not proven to add").format(step)
+            return translate("Checkpoints", "Best so far: step {0}, not proven to add").format(step)
         text = translate("Checkpoints", "Best checkpoint: step {0} adds {1}").format(step, adds_text(best))
         if (count := self._source.market_count) == 1:
             return text

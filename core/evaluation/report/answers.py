@@ -9,7 +9,7 @@ from core.evaluation.report.figures import measured, missing
 from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMATE
 
 EXPLAINED = (
-    "Over all of the run's own candles, one candle ahead, up to the newest 50th; the 95 % intervals in brackets "
+    "Over all of the run's own candles, one candle ahead, updated with every 50th; the 95 % intervals in brackets "
     "hold however often one looks. Close and range count in equal parts."
 )
 _WHERE = {ForecastGroup.REPLAYED.value: " in replay", ForecastGroup.SIMULATED.value: " in simulation"}

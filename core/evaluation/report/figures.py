@@ -110,10 +110,12 @@ def judged(value: float | None, ci95: list[float] | None, n: int) -> str:
 
 def heading(summary: dict[str, Any]) -> str:
     """The run's file, size, and number of judged candles."""
-    return (
-        f"{printable(summary['file'])}: {summary['candles']:,} candles of {summary['interval']}, "
-        f"{summary['scored']:,} scored, {summary['judged']:,} evaluated{left_out(summary)}"
-    )
+    return f"{printable(summary['file'])}, candles of {summary['interval']}: {size(summary)}{left_out(summary)}"
+
+
+def size(summary: dict[str, Any]) -> str:
+    """How many candles there are, were scored and are evaluated, in the same words wherever it is said."""
+    return f"{summary['candles']:,} candles, {summary['scored']:,} scored, {summary['judged']:,} evaluated"
 
 
 def left_out(summary: dict[str, Any]) -> str:

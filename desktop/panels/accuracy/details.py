@@ -105,7 +105,7 @@ class AccuracyDetails(QWidget):
         return trouble or (translate("Panels", _WAITING) if found is None else not_yet(found.chosen.n))
 
     def _show_count(self, found: RunAccuracy) -> None:
-        set_text(self._n, how_many(found.chosen.n))
+        set_text(self._n, how_many(found.chosen.close.skill.n))
         set_tooltip(self._n, _which(found))
         short = translate("Panels", "{0} left out, except in skill and gain one candle ahead")
         set_text(self._first, short.format(format_candles(found.left_out)))
