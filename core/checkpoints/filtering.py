@@ -176,7 +176,7 @@ def _sentence(message: str) -> str:
 
 
 def hint(condition: Filter | None, matches: int) -> str:
-    """Why a filter that is valid may not find what was meant, in sentences; empty if there is no doubt. matches: how
+    """Why a valid filter may mean something else to its author, in sentences; empty if there is no doubt. matches: how
     many checkpoints it finds."""
     if condition is None:
         return ""

@@ -110,7 +110,7 @@ class FilterLine(QLineEdit):
         self._show_fault()
 
     def show_hint(self, text: str) -> None:
-        """Why a valid filter may not find what was meant; empty for none."""
+        """Why a valid filter may find less or more than expected; empty for none."""
         if self.fault is None:
             self._message.setVisible(bool(text))
             set_text(self._message, text)

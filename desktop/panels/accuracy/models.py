@@ -214,7 +214,9 @@ def _adds(judged: HorizonAccuracy) -> str:
     close, spread = judged.close.model_gain, judged.range.model_gain
     if value_of(close) is None and value_of(spread) is None:
         return ""
-    return translate("Panels", "The model adds, %: close {0}, range {1}").format(measured(close, 1), measured(spread, 1))
+    return translate("Panels", "The model adds, %: close {0}, range {1}").format(
+        measured(close, 1), measured(spread, 1)
+    )
 
 
 def _rows_of(judged: HorizonAccuracy) -> tuple[LeaderboardRow, ...]:
