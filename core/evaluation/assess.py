@@ -21,7 +21,7 @@ from core.evaluation.findings import (
     RunAccuracy,
 )
 from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, Origins, QuantityLosses, Rows
-from core.forecast.confidence import gain_sequence, mean_sequence, share_sequence, skill_sequence
+from core.forecast.confidence import gain_sequence, judged_count, mean_sequence, share_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE
 from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
 from core.forecast.score import COVERAGE_WINDOW, mean, quotient, rolling_means
@@ -101,8 +101,8 @@ def assess(those: JudgedScores, origins: Origins, request: Request) -> HorizonAc
         coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_means(those["inside_90"], COVERAGE_WINDOW)),
         error_curve=_errors(targets[known], outcome - those["close"][known, MEDIAN]),
         no_change_curve=_errors(targets[known], outcome),
-        loss_reduction_close=_loss_reduction(targets, close),
-        loss_reduction_range=_loss_reduction(targets, spread),
+        loss_reduction_close=_loss_reduction(targets, close, request.horizon),
+        loss_reduction_range=_loss_reduction(targets, spread, request.horizon),
     )
 
 
@@ -205,11 +205,14 @@ def _errors(targets: NDArray[np.int64], errors: FloatArray) -> Curve:
     return _thinned(targets[ERROR_WINDOW - 1 :], rolling_means(np.abs(errors), ERROR_WINDOW))
 
 
-def _loss_reduction(targets: NDArray[np.int64], of: QuantityLosses) -> Curve:
-    total = float(of.reference.sum())
-    if of.shown.size < FEWEST_FOR_AN_ESTIMATE or quotient(1.0, total, of.shown.size) is None:
-        return _thinned(targets[:0], of.shown[:0])
-    return _thinned(targets, np.cumsum(of.reference - of.shown) / total)
+def _loss_reduction(targets: NDArray[np.int64], of: QuantityLosses, horizon: int) -> Curve:
+    """Over the candles of the skill, at which it ends."""
+    count = judged_count(len(of), horizon)
+    shown, reference = of.shown[:count], of.reference[:count]
+    total = float(reference.sum())
+    if count < FEWEST_FOR_AN_ESTIMATE or quotient(1.0, total, count) is None:
+        return _thinned(targets[:0], shown[:0])
+    return _thinned(targets[:count], np.cumsum(reference - shown) / total)
 
 
 def _thinned(targets: NDArray[np.int64], values: FloatArray) -> Curve:

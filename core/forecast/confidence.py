@@ -118,13 +118,21 @@ def _long_run_variance(parts: FloatArray, wholes: FloatArray, ratio: FloatArray)
 
 def candle_ratio_sequence(parts: FloatArray, wholes: FloatArray, horizon: int = 1) -> Estimate:
     """The sum of parts / the sum of wholes: [n] each, in time order, of forecasts of `horizon` candles."""
-    n = parts.shape[0]
-    length = max(BLOCK, 4 * horizon)  # forecasts of h candles overlap with h - 1 others
-    full = n // length * length
+    length, count = _block_length(horizon), judged_count(parts.shape[0], horizon)
+    full = parts.shape[0] // length * length
     blocks, whole_blocks = (each[:full].reshape(-1, length).sum(axis=1) for each in (parts, wholes))
-    count = full if is_bounded(n // length) else n
     value = quotient(float(parts[:count].sum()), float(wholes[:count].sum()), count)
     return ratio_sequence(blocks, whole_blocks, value, count)
+
+
+def judged_count(n: int, horizon: int = 1) -> int:
+    """How many of n candles count in a figure: all, or once it has an interval those in full blocks."""
+    length = _block_length(horizon)
+    return n // length * length if is_bounded(n // length) else n
+
+
+def _block_length(horizon: int) -> int:
+    return max(BLOCK, 4 * horizon)  # forecasts of h candles overlap with h - 1 others
 
 
 def skill_sequence(loss: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:

@@ -65,6 +65,7 @@ def test_running_evaluation_equals_evaluate(run: tuple[Path, str], evaluated: di
         assert expected["experts"].items() <= losses.items()
     assert (row.close, row.range) == (chosen.close.skill, chosen.range.skill)
     assert row.model_gain_range == chosen.range.model_gain
+    assert chosen.loss_reduction_close.values[-1] == pytest.approx(chosen.close.skill.value, abs=1e-6)
     assert found.left_out == evaluated["left_out"] == 0
     if horizon == 1:
         for key in ("direction", "reverse_last", "majority", "coverage_90"):
