@@ -110,12 +110,13 @@ def judged(value: float | None, ci95: list[float] | None, n: int) -> str:
 
 def heading(summary: dict[str, Any]) -> str:
     """The run's file, size, and number of judged candles."""
-    return f"{printable(summary['file'])}, candles of {summary['interval']}: {size(summary)}{left_out(summary)}"
+    return f"{printable(summary['file'])}: {size(summary, summary['interval'])}{left_out(summary)}"
 
 
-def size(summary: dict[str, Any]) -> str:
+def size(summary: dict[str, Any], interval: str = "") -> str:
     """How many candles there are, were scored and are evaluated, in the same words wherever it is said."""
-    return f"{summary['candles']:,} candles, {summary['scored']:,} scored, {summary['judged']:,} evaluated"
+    candles = f"{summary['candles']:,} candles of {interval}" if interval else f"{summary['candles']:,} candles"
+    return f"{candles}, {summary['scored']:,} scored, {summary['judged']:,} evaluated"
 
 
 def left_out(summary: dict[str, Any]) -> str:
