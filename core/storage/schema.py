@@ -66,7 +66,8 @@ CREATE TABLE exchange_holes (
 ) STRICT, WITHOUT ROWID;
 """
 
-# The inside of a candle (`candles.packed_inside`), written with it and never later: forecasts depend on it.
+# The inside of a candle (`candles.packed_inside`). Forecasts depend on it, so it is written with the candle, or later for
+# candles that no run which reads insides has read yet (`core.training.hosting.stored_insides`), and never changes.
 _INSIDES = """
 CREATE TABLE insides (
     market_id INTEGER NOT NULL REFERENCES markets (id),
