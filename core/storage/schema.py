@@ -66,8 +66,8 @@ CREATE TABLE exchange_holes (
 ) STRICT, WITHOUT ROWID;
 """
 
-# The inside of a candle (`candles.packed_inside`). Forecasts depend on it, so it is written with the candle, or later for
-# candles that no run which reads insides has read yet (`core.training.hosting.stored_insides`), and never changes.
+# The inside of a candle (`candles.packed_inside`). Forecasts depend on it, so it never changes, and is written with the
+# candle, or before a run that reads insides comes to it (`core.training.hosting.stored_insides`).
 _INSIDES = """
 CREATE TABLE insides (
     market_id INTEGER NOT NULL REFERENCES markets (id),

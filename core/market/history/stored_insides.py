@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import Inside, Interval, Market
+from core.domain.candle import Inside, Market
 from core.market.history.insides import LARGEST_DIFFERENCE, difference_of, join_columns
-from core.market.inside import can_be_inside, insides
+from core.market.inside import finer_market, insides
 from core.market.shown_names import shown_market
 from core.storage.candles import CandleStore
 
-_USUAL = Interval.parse("1m")
-"""As exchanges are asked for (`core.market.feeds.inside_feed`)."""
 _FINER_AT_ONCE = 50_000
 _log = logging.getLogger("ghostcandle.feed")
-
-
-def finer_market(known: Iterable[Market], market: Market) -> Market | None:
-    """Of these markets the same one with candles that can be inside: its minutes, else the finest."""
-    same = [each for each in known if (each.venue, each.symbol) == (market.venue, market.symbol)]
-    fitting = [each for each in same if can_be_inside(each.interval, market.interval)]
-    return min(fitting, key=lambda each: (each.interval != _USUAL, each.interval), default=None)
 
 
 def store_insides(store: CandleStore, market: Market, after_ms: int | None) -> int:

@@ -10,7 +10,8 @@ import pytest
 from core.domain.candle import Candle, Inside, Interval, Market
 from core.market.history.candle_file import read_candle_file
 from core.market.history.insides import joined
-from core.market.history.stored_insides import finer_market, store_insides
+from core.market.history.stored_insides import store_insides
+from core.market.inside import finer_market
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.candles import random_walk, without, write_csv
