@@ -39,14 +39,14 @@ def find_insides(database: Path, feeds: Mapping[Market, Feed]) -> None:
 
 
 def _read_until_ms(db: Database, market: Market) -> int | None:
-    """The newest candle that a run which may read insides has forecast from; None without any."""
-    runs = [run for run in RunStore(db).list() if run.market == market and run.fence and _may_read(db, run)]
+    """The newest candle that a run which reads insides has forecast from; None without any."""
+    runs = [run for run in RunStore(db).list() if run.market == market and run.fence and reads_inside(db, run)]
     newest = (RecordReader(db, run.run_id).latest_origin_ms() for run in runs)
     return max((each for each in newest if each is not None), default=None)
 
 
-def _may_read(db: Database, run: Run) -> bool:
-    """False if its fingerprint is that of its settings without insides."""
+def reads_inside(db: Database, run: Run) -> bool:
+    """Whether a run reads the inside of candles: unless its fingerprint is that of its settings without."""
     try:
         settings, _ = from_dict(json.loads(run.settings_json))
         first, *others = in_order([member.market for member in RunStore(db).members(run.head_id)])
