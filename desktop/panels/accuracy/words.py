@@ -77,7 +77,7 @@ def proof_in_full(estimate: Estimate, name: str) -> str:
 
 def inside_words(inside: InsideAccuracy) -> str:
     """How many candles had an inside, and what that was worth: a figure only if it is proven."""
-    known = translate("Panels", "Inside known of {0} of {1} candles").format(
+    known = translate("Panels", "Inside known for {0} of {1} candles").format(
         format_count(inside.known), format_count(inside.candles)
     )
     worth = inside.worth
