@@ -52,7 +52,7 @@ class Insides:
         return self._known.get(time_ms)
 
     def load_next(self) -> bool:
-        """Read what was asked for last. Whether there was anything. Raises StorageError."""
+        """Read the newest requested one. Whether there was any. Raises StorageError."""
         if self._read is None or self._wanted is None:
             return False
         time_ms, self._wanted = self._wanted, None

@@ -73,7 +73,7 @@ def test_it_continues_with_new_candles(insides: RunningInsides, tmp_path: Path) 
     assert insides._count == 50
 
 
-def test_of_a_run_that_reads_no_insides_nothing_is_told(tmp_path: Path) -> None:
+def test_nothing_is_said_of_a_run_that_reads_no_insides(tmp_path: Path) -> None:
     run_over(tmp_path, 30, reads_inside=False)
     plain = opened(tmp_path)
     read(plain)
