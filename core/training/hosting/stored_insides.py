@@ -29,13 +29,16 @@ def find_insides(database: Path, feeds: Mapping[Market, Feed]) -> None:
 
     An inside never changes what a run has read: where one that reads insides has forecast already, none is added.
     """
+    of_exchanges = [market for market in feeds if market.venue != FILE_VENUE and not market.is_simulated]
+    stored = [feed for feed in feeds.values() if isinstance(feed, StoredFeed)]
+    if not of_exchanges and not stored:
+        return
     with closing(open_database(database, creates=False)) as db:
         store = CandleStore(db)
-        for market, feed in feeds.items():
-            if market.venue != FILE_VENUE and not market.is_simulated:
-                store_insides(store, market, _read_until_ms(db, market))
-            if isinstance(feed, StoredFeed):
-                feed.has_insides = store.has_insides(market)
+        for market in of_exchanges:
+            store_insides(store, market, _read_until_ms(db, market))
+        for feed in stored:
+            feed.has_insides = store.has_insides(feed.market)
 
 
 def _read_until_ms(db: Database, market: Market) -> int | None:
