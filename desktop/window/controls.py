@@ -59,6 +59,7 @@ class TrainingInputs(QWidget):
         self.duty, self.duty_percent = self._make_slider(), Label()
         layout = beside(self, margins=(6, 0, 6, 0), spacing=6)
         self._add_slider(layout)
+        layout.addSpacing(8)
         for part in (title, self.learning_rate):
             layout.addWidget(part)
         layout.addWidget(self.rate_reason, 1)

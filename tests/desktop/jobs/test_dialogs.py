@@ -577,7 +577,8 @@ def click_answer(qtbot: QtBot, dialog: ImportDialog, title: str) -> None:
 
 
 def test_a_preview_leaves_keyboard_focus_in_the_field_that_is_typed_in(qtbot: QtBot, candles: Path) -> None:
-    dialog = looked_at(qtbot, candles, Ending({"files": [account()]}))
+    named = of_minutes(candles.with_name("binance_BTCUSDT.csv"), 1)
+    dialog = looked_at(qtbot, named, Ending({"files": [account()]}))
     assert dialog.focusWidget() is dialog.buttons.button(dialog.buttons.StandardButton.Ok)
     dialog.zone.setFocus()
     shown: list[Preview] = []

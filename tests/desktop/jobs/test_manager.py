@@ -190,10 +190,11 @@ def test_a_single_imported_candle_file_can_be_replayed(
 ) -> None:
     file = {"venue": "file", "symbol": "ETH", "interval": "1h", "stored": 9, "same": 0, "rejected": {}, "kind": kind}
     stub(answers({"files": [file] * files}))
-    done(qtbot, bench, manager, import_order([Path(f"/data/eth{number}.csv") for number in range(files)]))
+    job = done(qtbot, bench, manager, import_order([Path(f"/data/eth{number}.csv") for number in range(files)]))
     notice = bench.window.banner.shown
     assert notice is not None and notice.option == ("Replay eth0.csv" if kind == "candles" and files == 1 else "")
     panel, replays = bench.window.panels.jobs, ActionId.JOB_REPLAY
+    panel.select(job.job_id)
     assert panel.actions_of_panel[replays].isEnabled() is (notice.on_option is not None)
     for offer in (notice.on_option, panel.actions_of_panel[replays].trigger):  # the banner, then the job's row
         bench.shell.settings.change(Settings())

@@ -132,15 +132,15 @@ def test_charts_without_room_have_small_axes(qtbot: QtBot, shown: Wall) -> None:
     """At 1280 x 720 the axes of the large chart took 42 % of the surface of a chart of sixteen."""
     shown.begin_run(*MARKETS[:16])
     open_overview(qtbot, shown, 16)
-    btc = tile_of(shown, BTC)
-    layout = btc.chart.frame.layout
+    tile = shown.tiles[0]
+    layout = tile.chart.frame.layout
     assert layout.plot_right * layout.plot_bottom > 0.68 * layout.width * layout.height
-    assert btc.chart.overlay.last_price is None and btc.heading.price, "its last price is above it"
+    assert tile.chart.overlay.last_price is None and tile.heading.price, "its last price is above it"
     shown.bench.shell.settings.change_chart(overview_charts=4)
     shown.settle()
-    assert btc.chart.overlay.last_price is not None and not btc.chart.style_shown.has_small_axes
-    btc.setFont(QFont(btc.font().family(), 4 * btc.font().pointSize()))
-    assert btc.chart.style_shown.has_small_axes, "a larger text leaves less room"
+    assert tile.chart.overlay.last_price is not None and not tile.chart.style_shown.has_small_axes
+    tile.setFont(QFont(tile.font().family(), 4 * tile.font().pointSize()))
+    assert tile.chart.style_shown.has_small_axes, "a larger text leaves less room"
 
 
 def test_a_feed_in_trouble_is_named_in_the_heading(qtbot: QtBot, shown: Wall) -> None:
@@ -251,7 +251,7 @@ def test_keys_and_buttons_choose_how_many_charts_there_are(qtbot: QtBot, shown: 
     kept = list(shown.tiles)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_4)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
-    assert QApplication.focusWidget() is tile_of(shown, BTC), "the tile below is still to come"
+    assert QApplication.focusWidget() is shown.tiles[0], "the tile below is still to come"
     shown.settle()
     assert len(shown.tiles) == 16 and shown.tiles[:4] == kept
     assert shown.bench.shell.settings.current.chart.overview_charts == 16
@@ -334,8 +334,9 @@ def test_a_catch_up_of_more_candles_than_are_kept_is_read_from_the_store(qtbot: 
 
 
 def test_the_first_empty_tile_alone_says_what_to_do(qtbot: QtBot, shown: Wall) -> None:
+    shown.begin_run(*MARKETS[:7])
     open_overview(qtbot, shown, 9)
-    assert [bool(tile.chart._stage.background.sentence) for tile in shown.tiles] == [True] * 4 + [False] * 5
+    assert [bool(tile.chart._stage.background.sentence) for tile in shown.tiles] == [True] * 8 + [False]
 
 
 def test_another_arrangement_leaves_the_overview_as_arranged(qtbot: QtBot, shown: Wall) -> None:

@@ -107,6 +107,23 @@ def test_a_new_speed_takes_effect_at_once() -> None:
     play(story)
 
 
+def test_a_warm_up_with_the_model_is_reported_as_such() -> None:
+    """Regression: "at 1 candle per second" was reported while candles came as fast as the model learned them."""
+
+    async def run(loop: VirtualLoop) -> None:
+        feed = ReplayFeed(FILE, "TEST", ManualClock(), speed=1.0, catch_up=55)
+        assert feed.pace is not None
+        feed.pace.waits_for_model = True
+        said = [event.sentence async for event in feed.events() if isinstance(event, FeedStatus)]
+        of_pace = [sentence for sentence in said if "per second" in sentence]
+        assert of_pace == [
+            "TEST, warming up at the model's speed, then at 1 candle per second.",
+            "TEST at 1 candle per second.",
+        ]
+
+    run_virtually(run)
+
+
 def test_a_paused_replay_can_be_closed() -> None:
     async def story(replayed: Replayed) -> None:
         replayed.pace.pause()
