@@ -28,7 +28,7 @@ from core.market.shown_names import SAMPLE_MARKET, file_symbol, shown_market, sh
 _log = logging.getLogger("ghostcandle.feed")
 _YIELD_EVERY = 64
 """Candles between two turns of the event loop at full speed."""
-_FIRST_SHOWN = 120
+_FIRST_SHOWN = 90
 """Candles that come at once in a replay that waits for a model: enough for a chart, and learned in a few seconds."""
 
 
@@ -134,7 +134,7 @@ class ReplayFeed(TaskFeed):
         assert pace is not None
         sentence = f"{self._shown} as fast as possible."
         if pace.speed > 0.0:
-            warm_up = ", warming up at the model's speed, then" if self._is_warm_up else ""
+            warm_up = ", warming up, then" if self._is_warm_up else ""
             sentence = f"{self._shown}{warm_up} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} per second."
         if pace.is_paused:
             sentence = f"{self._shown} is paused."

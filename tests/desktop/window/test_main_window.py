@@ -32,6 +32,7 @@ from desktop.layouts.arrangements import TRAIN
 from desktop.panels.accuracy.models_table import Column
 from desktop.panels.gradients.diagnosis_card import DiagnosisCard
 from desktop.ui.panel_base import Panel
+from desktop.ui.plain_text import with_usual_spaces
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 
@@ -283,7 +284,7 @@ def test_nothing_moves_in_the_tool_bar_when_a_reason_of_the_rate_comes(qtbot: Qt
             QApplication.processEvents()
             parts = (inputs, inputs.duty, inputs.duty_percent, inputs.learning_rate, button(shared, ActionId.STOP))
             places.append((width, inputs.width(), *(part.mapTo(shared.window, QPoint()).x() for part in parts)))
-            assert reason in inputs.learning_rate.toolTip(), "also where there is no room beside it"
+            assert reason in with_usual_spaces(inputs.learning_rate.toolTip()), "also where there is no room beside it"
             assert not reason or inputs.rate_reason.geometry().right() < inputs.width()
     assert len(set(places)) == 3
 
