@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QStyle, QVBoxLayout, QWidget
 
 from core.domain.candle import FILE_VENUE
 from core.market.history.forms.form import Stamp
@@ -124,8 +124,9 @@ class Contents(QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        frame = 2 * self.frameWidth()
-        needed = self._column.totalHeightForWidth(self.width() - frame) + frame
+        frame, bar = 2 * self.frameWidth(), self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent, None, self)
+        # Beside a scroll bar lines may wrap, and Qt keeps a bar while the page that is narrower for it needs one.
+        needed = self._column.totalHeightForWidth(self.width() - frame - bar) + frame
         reserved = _RESERVED_LINES * self.fontMetrics().lineSpacing()
         height = max(needed, reserved)
         self.setFixedHeight(min(height, self._most) if self._most else height)

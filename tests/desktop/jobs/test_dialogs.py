@@ -326,6 +326,17 @@ def test_a_number_out_of_range_is_refused_with_the_range(
 
 
 @pytest.mark.parametrize("name", list(MAKERS))
+def test_keyboard_focus_begins_at_the_files_or_at_the_start_button(qtbot: QtBot, tmp_path: Path, name: str) -> None:
+    """Regression: it was on Cancel."""
+    dialog = MAKERS[name](tmp_path)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    start, picker = dialog.buttons.button(dialog.buttons.StandardButton.Ok), dialog._picker
+    expected = start if start.isEnabled() else None if picker is None else picker.line
+    assert dialog.focusWidget() is expected
+
+
+@pytest.mark.parametrize("name", list(MAKERS))
 def test_every_control_has_a_name(qtbot: QtBot, tmp_path: Path, name: str) -> None:
     dialog = MAKERS[name](tmp_path)
     qtbot.addWidget(dialog)
@@ -574,6 +585,17 @@ def test_what_a_market_lacks_is_answered_with_a_click(qtbot: QtBot, candles: Pat
 def click_answer(qtbot: QtBot, dialog: ImportDialog, title: str) -> None:
     (answer,) = (each for each in dialog.found.findChildren(QPushButton) if each.text() == title)
     qtbot.mouseClick(answer, Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.parametrize("letters", range(60, 100, 4))
+def test_a_preview_with_room_has_no_scroll_bar(qtbot: QtBot, candles: Path, letters: int) -> None:
+    """Regression: the second answer lay below the edge, as the last candle wrapped beside a bar."""
+    asks = {"venue": "Set it with --venue.", "symbol": "Set it with --symbol."}
+    lacking = account(unnamed=asks, venue=None, symbol=None, suggestion="AAPL", stamp="m" * (letters // 2) + " a")
+    lacking |= {"zone": " ".join("letter" for _ in range(letters // 6)), "form_read_as": "w " * letters}
+    dialog = looked_at(qtbot, candles, Ending({"files": [lacking]}))
+    bar = dialog.found.verticalScrollBar()
+    assert bar.maximum() == 0 and all(not each.visibleRegion().isEmpty() for each in dialog.found.answers)
 
 
 def test_a_preview_leaves_keyboard_focus_in_the_field_that_is_typed_in(qtbot: QtBot, candles: Path) -> None:
