@@ -402,7 +402,7 @@ class ActionId(Enum):
         "&Open", "Show the selected market on the large chart", "Return", "eye", is_in_tool_bar=False
     )
     OVERVIEW_ADD = at.overview(
-        "&Add a market…", "Show the list of markets, where one is added", "Ins", "plus", section=1
+        "&Add a market…", "Show the list of markets, where one is added", "Ctrl+N", "plus", section=1
     )
     OVERVIEW_CLOSE = at.overview(
         "&Back to the chart", "Show the large chart and the panels again", "Esc", "arrow-left", section=1
