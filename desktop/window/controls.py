@@ -63,7 +63,7 @@ class TrainingInputs(QWidget):
         for part in (title, self.learning_rate):
             layout.addWidget(part)
         layout.addWidget(self.rate_reason, 1)
-        layout.addStretch(1)
+        layout.addStretch(0)  # takes the room while there is no reason
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.show_reason("")
         self.show_rate(learning_rate)
