@@ -179,7 +179,7 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         )
     first, last = (candle_text(found[name]) if name in found else "" for name in ("first", "last"))
     market = ""
-    if not found.get("unnamed") and found["venue"] and found["symbol"]:  # what was just answered comes with the next report
+    if not found.get("unnamed") and found["venue"] and found["symbol"]:  # an answer is in the next report
         exchange = no_exchange_title() if found["venue"] == FILE_VENUE else found["venue"]
         market = translate("Jobs", "{0} ({1})").format(found["symbol"], exchange)
     rows = (
