@@ -110,7 +110,7 @@ def legend_text(model: ChartModel, style: Style) -> str:
     ghosts = translate("Chart", "Dashes: median close, no trend to show")
     if model.drawn_path(along_path=style.shows_paths) is not None:
         ghosts = translate("Chart", "Candles: the most central path, the trend")
-    bands = translate("Chart", "bands: 50 % and 90 % of closes")
+    bands = translate("Chart", "bands: where 50 % and 90 % of closes should be")
     return " · ".join((ghosts, bands) if style.shows_bands else (ghosts,)) + "  ×"
 
 
