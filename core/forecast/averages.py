@@ -27,27 +27,30 @@ class WeightedMoments(ArrayState):
     _STATE = ("_sums",)
 
     def __init__(self, spans: Sequence[float], markets: int) -> None:
-        self._keep = 1.0 - 2.0 / (np.array(spans, dtype=np.float64) + 1.0)
+        keep = 1.0 - 2.0 / (np.array(spans, dtype=np.float64) + 1.0)
+        self._keep = np.stack([keep, keep * keep, keep, keep])
         self._sums = np.zeros((markets, 4, len(spans)))
         """Of the weights, the squared weights, the values and the squared values."""
 
     def add(self, places: Places, values: FloatArray) -> None:
         """The next value of each series [n, S]; NaN adds nothing."""
-        sums, keep = self._sums[places], self._keep
-        faded = sums * np.stack([keep, keep * keep, keep, keep])
-        ones = np.ones_like(values)
-        grown = faded + np.stack([ones, ones, values, values * values], axis=1)
+        sums = self._sums[places]
+        grown = sums * self._keep
+        grown[:, :2] += 1.0
+        grown[:, 2] += values
+        grown[:, 3] += values * values
         self._sums[places] = np.where(np.isnan(values)[:, None], sums, grown)
 
     def means(self, places: Places) -> FloatArray:
         """[n, S]; NaN before the first value."""
-        weight, _, first, _ = np.moveaxis(self._sums[places], 1, 0)
+        sums = self._sums[places]
+        weight, first = sums[:, 0], sums[:, 2]
         means: FloatArray = np.where(weight > 0.0, first / np.maximum(weight, 1.0), np.nan)
         return means
 
     def deviations(self, places: Places) -> FloatArray:
         """[n, S]; NaN before the second value."""
-        weight, weight_squared, first, second = np.moveaxis(self._sums[places], 1, 0)
+        weight, weight_squared, first, second = self._sums[places].swapaxes(0, 1)
         spread, known = weight * weight - weight_squared, np.maximum(weight, 1.0)
         variance = np.maximum(second / known - (first / known) ** 2, 0.0)
         is_known = spread > 0.0

@@ -92,9 +92,9 @@ class ExpertWeights(ArrayState):
         gain = self._each(slope) * (self._each(mixture) - own) / self._each(unit)
         gain = np.clip(gain, -_LARGEST_RELATIVE_REGRET, _LARGEST_RELATIVE_REGRET)
         gain = _SHARED_BY_LEVELS * gain.mean(axis=-1, keepdims=True) + (1.0 - _SHARED_BY_LEVELS) * gain
-        is_present = np.ones_like(gain[..., :1])
+        is_present: FloatArray | None = None
         if is_absent is not None:
-            is_present = 1.0 - is_absent[is_known][:, self._expert, self._quantity, None]
+            is_present = 1.0 - is_absent[is_known][:, self._expert, self._quantity, None].astype(np.float64)
             gain = gain * is_present
         rate = self._rate(self._variance[at], horizon)
         self._variance[at] = _KEEP * self._variance[at] + gain**2
@@ -112,13 +112,17 @@ class ExpertWeights(ArrayState):
         slowed: FloatArray = np.minimum(_LARGEST_RATE, rate) / self._slowness[horizon]
         return slowed
 
-    def _weights_of(self, gain: FloatArray, rate: FloatArray, is_present: FloatArray) -> FloatArray:
+    def _weights_of(self, gain: FloatArray, rate: FloatArray, is_present: FloatArray | None) -> FloatArray:
+        """is_present: None if all are."""
         exponent = rate * gain
         largest = self._each(np.maximum.reduceat(exponent, self._first, axis=-2))
-        unnormalised = self._prior * rate * np.exp(exponent - largest) * is_present
+        unnormalised = self._prior * rate * np.exp(exponent - largest)
+        if is_present is not None:
+            unnormalised *= is_present
         earned = unnormalised / self._each(self._sum(unnormalised))
-        of_absent = self._each(self._sum(self._prior * (1.0 - is_present)))
-        fixed = self._prior * is_present + of_absent * earned
+        fixed = self._prior
+        if is_present is not None:
+            fixed = fixed * is_present + self._each(self._sum(fixed * (1.0 - is_present))) * earned
         mixed: FloatArray = (1.0 - _FIXED_SHARE) * earned + _FIXED_SHARE * fixed
         return mixed
 
@@ -133,4 +137,4 @@ class ExpertWeights(ArrayState):
 
     def _each(self, of_quantities: FloatArray) -> FloatArray:
         """[..., Q, L] to [..., pair, L]"""
-        return of_quantities[..., self._quantity, :]
+        return of_quantities.take(self._quantity, axis=-2)

@@ -37,13 +37,26 @@ class ResidualQuantiles(ArrayState):
         at = places[market], horizon
         slot = self._seen[at] % self._newest.shape[-1]
         new = residuals[market, horizon].astype(np.float32)
-        old = self._sizes(self._newest[*at, :, slot])
+        old = self._newest[*at, :, slot]
         self._newest[*at, :, slot] = new
         self._seen[at] += 1
-        filled = int(min(self._seen[at].max(initial=1), self._newest.shape[-1]))
-        ordered = self._ordered[..., :filled][at]
-        replace_in_order(ordered, old, self._sizes(new))
-        self._ordered[..., :filled][at] = ordered
+        replaced = np.zeros((2, *residuals.shape), dtype=np.float32)
+        replaced[:, market, horizon] = self._sizes(np.stack([old, new]))
+        for row in np.flatnonzero(is_known.any(axis=1)):
+            self._reorder(places[row], is_known[row], *replaced[:, row])
+
+    def _reorder(
+        self, place: np.int64, is_known: NDArray[np.bool_], old: NDArray[np.float32], new: NDArray[np.float32]
+    ) -> None:
+        """Of one market, in place if it can: all markets at once would be copied, 512 kB each. old, new: [H, S]."""
+        filled = int(min(self._seen[place, is_known].max(), self._newest.shape[-1]))
+        ordered = self._ordered[place, :, :, :filled]
+        if is_known.all():
+            replace_in_order(ordered, old, new)
+            return
+        some = ordered[is_known]
+        replace_in_order(some, old[is_known], new[is_known])
+        ordered[is_known] = some
 
     def _sizes(self, residuals: NDArray[np.float32]) -> NDArray[np.float32]:
         """Residuals as they are ordered: [..., S]."""

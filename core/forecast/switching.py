@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, FloatArray
-from core.forecast.arrays import ArrayState, Places
+from core.forecast.arrays import Arrays, ArrayState, Places
 
 _REGIMES = 2
 _KEEP = 1.0 - 1.0 / 2000.0
 _STAY = 0.95
 _TRANSITIONS_BEFORE = 40.0
 """Weight of the prior transition probabilities, in candles per regime."""
+_TRANSITIONS_SEEN_BEFORE = _TRANSITIONS_BEFORE * np.where(
+    np.eye(_REGIMES, dtype=np.bool_), _STAY, (1.0 - _STAY) / (_REGIMES - 1)
+)
 _ANCHOR_WEIGHT = 50.0
 """Weight of each regime's initial position, in candles."""
 _ANCHORS = np.array([-0.7, 0.7])
@@ -29,6 +32,8 @@ _SMALLEST_DEVIATION = 0.2
 _SMALLEST_SPREAD = 0.1
 _LEAST_LIKELY = 1e-9
 """Lower bound of a candle's likelihood in either regime: one that fits neither has no effect."""
+_AT_ONCE = 8
+"""Markets whose quantiles are computed together: the arrays of more would not fit into a core's cache."""
 _LAST = np.finfo(np.float64).max
 """Placeholder for candles not yet seen: sorts after all others."""
 
@@ -60,6 +65,8 @@ class RegimeSwitching(ArrayState):
         self._moments = np.zeros((markets, 3, _REGIMES))
         """The same of each regime."""
         self._switches = np.zeros((markets, _REGIMES, _REGIMES))
+        self._ahead = np.full((markets, horizons, _REGIMES), 1.0 / _REGIMES)
+        """The probability of each regime in the next candles, calm first: it follows from the rest."""
 
     def seen(self, places: Places) -> NDArray[np.int64]:
         """Candles seen of each market: [n]."""
@@ -83,6 +90,7 @@ class RegimeSwitching(ArrayState):
         self._returns[places, slot] = np.abs(np.nan_to_num(log_return))
         self._has_return[places, slot] = ~np.isnan(log_return)
         self._seen[places] += 1
+        self._look_ahead(places)
         self._reorder(places)
 
     def _kept(self, places: Places) -> int:
@@ -97,13 +105,18 @@ class RegimeSwitching(ArrayState):
 
     def log_range_quantiles(self, places: Places) -> FloatArray:
         """Quantiles of the log range of each of the next candles: [n, H, L], ascending."""
+        parts = (places[first : first + _AT_ONCE] for first in range(0, len(places), _AT_ONCE))
+        return np.concatenate([self._quantiles_of(part) for part in parts])
+
+    def _quantiles_of(self, places: Places) -> FloatArray:
         order = self._order[places, : self._kept(places)]
         log_ranges = np.take_along_axis(self._log_ranges[places], order, axis=1)
         shares = self._shares[places]
         of_regime = shares / np.maximum(shares.sum(axis=1, keepdims=True), _LEAST_LIKELY)
         of_candle = of_regime[np.arange(len(places))[:, None], order]
-        ahead = self._ahead(places)[..., None]
-        weights = sum(ahead[:, :, regime] * of_candle[:, None, :, regime] for regime in range(_REGIMES))
+        ahead = self._ahead[places][..., None]
+        weights = ahead[:, :, 0] * of_candle[:, None, :, 0]
+        weights += ahead[:, :, 1] * of_candle[:, None, :, 1]
         last = np.minimum(self._seen[places], self._log_ranges.shape[1])[:, None] - 1
         summed = np.cumsum(weights, axis=2)  # its last is the sum, however many candles the other markets have
         reached = (summed - 0.5 * weights) / np.take_along_axis(summed, last[..., None], axis=2)
@@ -111,19 +124,23 @@ class RegimeSwitching(ArrayState):
 
     def moves(self, places: Places) -> FloatArray:
         """The expected size of each of the next returns: [n, H]; NaN before the first observation."""
-        has_return = self._has_return[places]
-        shares = self._shares[places] * has_return[..., None]
-        of_regime = (self._returns[places][..., None] * shares).sum(axis=1)
+        kept = self._kept(places)
+        has_return = self._has_return[places, :kept]
+        shares = self._shares[places, :kept] * has_return[..., None]
+        of_regime = (self._returns[places, :kept, None] * shares).sum(axis=1)
         of_regime /= np.maximum(shares.sum(axis=1), _LEAST_LIKELY)
-        moves = np.sqrt((self._ahead(places) * of_regime[:, None] ** 2).sum(axis=-1))
+        moves = np.sqrt((self._ahead[places] * of_regime[:, None] ** 2).sum(axis=-1))
         return np.where(has_return.sum(axis=1, keepdims=True) > 0, moves, np.nan)
 
-    def _ahead(self, places: Places) -> FloatArray:
-        """The probability of each regime in the next candles: [n, H, regime], calm first."""
-        chain, likely = self._chain(places), [self._now[places]]
-        for _ in range(self._horizons):
-            likely.append((likely[-1][:, :, None] * chain).sum(axis=1))
-        return np.stack(likely[1:], axis=1)
+    def _look_ahead(self, places: Places) -> None:
+        chain, likely = self._chain(places), self._now[places]
+        for candle in range(self._horizons):
+            likely = (likely[:, :, None] * chain).sum(axis=1)
+            self._ahead[places, candle] = likely
+
+    def restore(self, state: Arrays, market: int) -> None:
+        super().restore(state, market)
+        self._look_ahead(np.array([market]))
 
     def _positions(self, places: Places) -> tuple[FloatArray, FloatArray]:
         """Mean and spread of the log range in each regime [n, regime], shrunk to the initial positions."""
@@ -138,8 +155,7 @@ class RegimeSwitching(ArrayState):
 
     def _chain(self, places: Places) -> FloatArray:
         """The transition probabilities: [n, from, to]."""
-        believed = np.where(np.eye(_REGIMES, dtype=np.bool_), _STAY, (1.0 - _STAY) / (_REGIMES - 1))
-        seen = self._switches[places] + _TRANSITIONS_BEFORE * believed
+        seen = self._switches[places] + _TRANSITIONS_SEEN_BEFORE
         chain: FloatArray = seen / seen.sum(axis=2, keepdims=True)
         return chain
 

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from core.domain.passing_faults import PassingFault
 from core.files.private import make_private
@@ -39,6 +39,7 @@ _SHARE_OF_SMALL = 8
 _log = logging.getLogger("ghostcandle")
 _removed: WeakSet[Database] = WeakSet()
 """Those whose file was not in its place at the last write."""
+_paths: WeakKeyDictionary[Database, Path] = WeakKeyDictionary()
 _lost: list[sqlite3.Connection] = []
 """Never closed, where that would delete a log."""
 _SYMBOLS_IN_INDEX = "SELECT id, symbol FROM markets ORDER BY venue, symbol, interval_ms"
@@ -227,7 +228,10 @@ def _connect(path: Path, mode: str, busy_timeout_ms: int) -> sqlite3.Connection:
 
 
 def path_of(db: Database) -> Path:
-    return Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
+    """Remembered: each transaction needs it, and a new connection is to the same file."""
+    if db not in _paths:
+        _paths[db] = Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
+    return _paths[db]
 
 
 def _connect_again(db: Database, path: Path) -> None:

@@ -130,11 +130,11 @@ def _bytes(array: NDArray[np.float64]) -> bytes:
     return np.ascontiguousarray(array, dtype=_DOUBLE).tobytes()
 
 
-def at_stored_precision(numbers: NDArray[np.float64]) -> list[float | None]:
-    """Numbers [n] of scores at the precision of the record; None for NaN."""
+def at_stored_precision(numbers: NDArray[np.float64]) -> list[list[float | None]]:
+    """The numbers of scores [n, k] at the precision of the record; None for NaN."""
     with np.errstate(over="ignore"):
         rounded = numbers.astype(np.float32).tolist()
-    return [None if number != number else number for number in rounded]
+    return [[None if number != number else number for number in row] for row in rounded]
 
 
 def packed_scores(of_targets: Sequence[Sequence[StoredScore]]) -> list[bytes]:

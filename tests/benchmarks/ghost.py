@@ -38,6 +38,8 @@ class GhostWatch(QObject):
         self._last: dict[int, float] = {}
         """When the last of them came."""
         self._due: int | None = None
+        self._counted: set[int] = set()
+        """The closes that have had their first forecast: each is counted once."""
         self.forecast_ms: list[float] = []
         self.painted_ms: list[float] = []
         self._state.markets.closed.connect(self._on_closed)
@@ -52,6 +54,12 @@ class GhostWatch(QObject):
             QTimer.singleShot(0, self, lambda: self.painted_ms.append((perf_counter() - began) * 1e3))  # after it
         return False
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the trainer has not learned from the newest close yet."""
+        last = self._state.steps.last
+        return last is None or last.candle_open_time_ms < max(self._last, default=0)
+
     @Slot(object, object)
     def _on_closed(self, _market: Market, candles: Sequence[Candle]) -> None:
         for time_ms in (candle.open_time_ms for candle in candles):
@@ -63,7 +71,8 @@ class GhostWatch(QObject):
     def _on_forecast(self) -> None:
         made = self._state.shown_forecast
         began = None if made is None else self._last.get(made.origin_open_time_ms)
-        if made is not None and began is not None:
+        if made is not None and began is not None and made.origin_open_time_ms not in self._counted:
+            self._counted.add(made.origin_open_time_ms)
             self._due = made.origin_open_time_ms
             self.forecast_ms.append((perf_counter() - began) * 1e3)
 
@@ -85,6 +94,7 @@ async def _measure(application: Application, markets: int, closes: int) -> dict[
     try:
         watch = GhostWatch(application, markets)
         await _until(lambda: (last := application.state.steps.last) is not None and last.step >= _CATCH_UP)
+        await _until(lambda: not watch.is_behind)  # the candles that closed during the catch-up wait for it
         before = len(watch.painted_ms) + _SKIPPED
         await _until(lambda: len(watch.painted_ms) >= before + closes)
     finally:

@@ -50,8 +50,8 @@ FAULTS = (
     Fault(
         "absent-expert-keeps-its-weight",
         "core/forecast/expert_weights.py",
-        "np.exp(exponent - largest) * is_present",
-        "np.exp(exponent - largest)",
+        "unnormalised *= is_present",
+        "unnormalised *= 1.0",
     ),
     Fault(
         "quantiles-cross",
@@ -158,8 +158,8 @@ FAULTS = (
     Fault(
         "chain-transposed",
         "core/forecast/switching.py",
-        "likely.append((likely[-1][:, :, None] * chain).sum(axis=1))",
-        "likely.append((likely[-1][:, None] * chain).sum(axis=2))",
+        "likely = (likely[:, :, None] * chain).sum(axis=1)",
+        "likely = (likely[:, None] * chain).sum(axis=2)",
     ),
     Fault(
         "one-time-of-day-too-many",

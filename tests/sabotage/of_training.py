@@ -170,8 +170,8 @@ FAULTS = (
     Fault(
         "gradients-of-the-step-before",
         "core/training/engine/engine.py",
-        "        self._flat.clear()\n        self._train_mode()\n        rate",
-        "        self._train_mode()\n        rate",
+        "        self._flat.clear()\n        set_mode(self.model, trains=True)\n        rate",
+        "        set_mode(self.model, trains=True)\n        rate",
     ),
     Fault(
         "average-of-the-newest",

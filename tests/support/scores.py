@@ -14,5 +14,6 @@ from core.storage.records import StoredScore
 def as_stored(score: StoredScore) -> StoredScore:
     """The score at the precision of the record."""
     numbers = [getattr(score, name) for name in NUMBERS]
-    rounded: dict[str, Any] = dict(zip(NUMBERS, at_stored_precision(np.array(numbers, dtype=np.float64)), strict=True))
+    (stored,) = at_stored_precision(np.array([numbers], dtype=np.float64))
+    rounded: dict[str, Any] = dict(zip(NUMBERS, stored, strict=True))
     return replace(score, **rounded)

@@ -26,6 +26,7 @@ from core.training.engine.cuda_graph import CudaGraphs, GraphedForecast, Graphed
 from core.training.engine.flat_parameters import FlatParameters
 from core.training.engine.gradient_measure import GradientMeter, finite
 from core.training.engine.guard import StepGuard, all_finite, origin_of, skip_reason
+from core.training.engine.model_mode import set_mode
 from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import AveragedWeights, build_optimizer, is_usable, load_optimizer, set_rate
@@ -219,7 +220,7 @@ class TrainingEngine:
         model: another model of the same shape on the same device; None: the forecasting model.
         """
         forecast = self._graphed_forecast or self._forecast
-        (model or self.forecasting_model).eval()
+        set_mode(model or self.forecasting_model, trains=False)
         placed = self._staging.place(features, is_real)
         with torch.inference_mode(), self._precision.autocast():
             if model is None:
@@ -257,7 +258,7 @@ class TrainingEngine:
         """
         self.is_half_done = False
         self._flat.clear()
-        self._train_mode()
+        set_mode(self.model, trains=True)
         rate = self.rate_now
         set_rate(self.optimizer, rate)
         try:
@@ -271,7 +272,7 @@ class TrainingEngine:
 
     def reproduce(self, batch: Batch, reference: FloatArray) -> None:
         """Forward and backward without a step, to reproduce a failure. Torch's errors are raised."""
-        self._train_mode()
+        set_mode(self.model, trains=True)
         try:
             self._backward(DeviceBatch(*self._staging.place(*batch.arrays, reference)))
         finally:
@@ -304,10 +305,6 @@ class TrainingEngine:
         for graphed in (self._graphed, self._graphed_forecast):
             if graphed is not None:
                 graphed.forget()
-
-    def _train_mode(self) -> None:
-        if not self.model.training:  # `train` visits all modules
-            self.model.train()
 
     def _update(self, batch: DeviceBatch) -> Tensor:
         """Forward, backward, guard, clip, step, measure. Device work only."""

@@ -146,10 +146,11 @@ def score(targets: Sequence[Target], now_ms: int) -> list[Outcome]:
     learned = losses[:, -1] if experts.shape[1] > len(STORED) else losses[:, 0]
     close = natural[:, Quantity.CLOSE]
     columns = _losses_of(losses, targets) | _overlaps(targets, experts[:, REFERENCE])
+    stored_numbers = at_stored_precision(np.stack(list(columns.values()), axis=1))
     facts = zip(
         *(_is_inside(shown[:, Quantity.CLOSE], band, close) for band in (BAND_50, BAND_90)),
         *(_direction_hits(quantiles[:, MEDIAN], close) for quantiles in (shown[:, Quantity.CLOSE], own)),
-        zip(*columns.values(), strict=True),
+        stored_numbers,
         learned,
         strict=True,
     )
@@ -175,7 +176,7 @@ def score(targets: Sequence[Target], now_ms: int) -> list[Outcome]:
     return outcomes
 
 
-def _losses_of(losses: FloatArray, targets: Sequence[Target]) -> dict[str, list[float | None]]:
+def _losses_of(losses: FloatArray, targets: Sequence[Target]) -> dict[str, FloatArray]:
     """The losses to store [n] by their fields. losses: of the shown forecast, then of each stored expert [n, .., Q]."""
     shown, model, reference = losses[:, 0], losses[:, 1 + MODEL], losses[:, 1 + REFERENCE]
     none = np.full(shown.shape[1], np.nan)
@@ -184,10 +185,10 @@ def _losses_of(losses: FloatArray, targets: Sequence[Target]) -> dict[str, list[
     for prefix, quantity in (("", Quantity.CLOSE), ("range_", Quantity.RANGE)):
         for name, of in (("model", model), ("reference", reference), ("twin", frozen)):
             columns[f"{prefix}{name}_loss"] = of[:, quantity]
-    return {name: at_stored_precision(column) for name, column in columns.items()}
+    return columns
 
 
-def _overlaps(targets: Sequence[Target], references: FloatArray) -> dict[str, list[float | None]]:
+def _overlaps(targets: Sequence[Target], references: FloatArray) -> dict[str, FloatArray]:
     """How far the ghosts, and those of the reference, overlap the candles. references: their quantiles [n, Q, L]."""
     low, high = np.array([(each.candle.low, each.candle.high) for each in targets]).T
     drawn = [each.forecast.ghosts[each.horizon - 1] for each in targets]
@@ -199,8 +200,8 @@ def _overlaps(targets: Sequence[Target], references: FloatArray) -> dict[str, li
     origin_close = np.array([each.forecast.origin_close for each in targets])
     reference = ghost_columns(references, np.array(before), origin_close)
     return {
-        "overlap": at_stored_precision(overlap(ghost_low, ghost_high, low, high)),
-        "reference_overlap": at_stored_precision(overlap(reference.low, reference.high, low, high)),
+        "overlap": overlap(ghost_low, ghost_high, low, high),
+        "reference_overlap": overlap(reference.low, reference.high, low, high),
     }
 
 

@@ -108,3 +108,15 @@ def test_the_state_has_no_missing_number() -> None:
     for log_return in (None, 1e-3, None, -1e-3):
         observe(chain, -6.0, log_return)
     assert all(np.isfinite(array).all() for array in chain.state(0).values())
+
+
+def test_quantiles_of_more_markets_than_are_computed_at_once_are_each_markets_own() -> None:
+    markets, horizons = 19, 2
+    generator, places = np.random.default_rng(3), np.arange(markets)
+    together, alone = RegimeSwitching(WINDOW, horizons, markets), RegimeSwitching(WINDOW, horizons, 1)
+    ranges, returns = generator.normal(size=(2, 30, markets))
+    for log_range, log_return in zip(ranges, returns, strict=True):
+        together.observe(places, log_range, log_return)
+        alone.observe(ALONE, log_range[-1:], log_return[-1:])
+    assert together.log_range_quantiles(places).shape == (markets, horizons, len(LEVELS))
+    assert np.array_equal(together.log_range_quantiles(places)[-1:], alone.log_range_quantiles(ALONE))
