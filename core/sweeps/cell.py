@@ -42,7 +42,7 @@ class CellCancelled(Exception):  # noqa: N818 - a wish, not an error
 
 @dataclass(frozen=True, slots=True)
 class CellJob:
-    """All that a worker needs. model_sha256: of the model's own file; None without one."""
+    """All that a worker needs. model_file: the path and the sha256 of the model's own file; None without one."""
 
     number: int
     attempt: int
@@ -52,7 +52,7 @@ class CellJob:
     seed: int
     candles: int | None
     device: str
-    model_sha256: str | None
+    model_file: tuple[str, str] | None
     program: str
     torch: str
 

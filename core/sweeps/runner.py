@@ -12,6 +12,7 @@ from core.sweeps.executor import Executor, Outcome
 from core.sweeps.plan import Cell, Configuration, SweepFile
 from core.sweeps.proposals import Proposals
 from core.sweeps.rows import CellRow, CellState
+from core.sweeps.start import ModelFiles
 from core.sweeps.store import SweepHead, SweepStore
 
 LOOK_EVERY_S = 0.5
@@ -38,13 +39,14 @@ class SweepRunner:
         self,
         store: SweepStore,
         head: SweepHead,
+        models: ModelFiles,
         executor: Executor,
         proposals: Proposals,
         on_progress: Callable[[SweepProgress, CellRow | None], object],
     ) -> None:
         """on_progress: called with the row of a cell that has just ended, and once before the first."""
         self._store, self._head, self._executor, self._proposals = store, head, executor, proposals
-        self._on_progress = on_progress
+        self._models, self._on_progress = models, on_progress
         self._files = {file.name: file for file in head.files}
         self._waiting: deque[Cell] = deque()
         self._running: dict[int, Cell] = {}
@@ -113,7 +115,7 @@ class SweepRunner:
             seed=cell.seed,
             candles=plan.candles,
             device=plan.device,
-            model_sha256=self._head.models.get(model),
+            model_file=self._models.get(model),
             program=self._head.program,
             torch=self._head.torch,
         )

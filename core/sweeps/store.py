@@ -139,16 +139,22 @@ class SweepStore:
 
     # What the running sweep writes.
 
-    def begin(self, head: SweepHead) -> None:
+    def begin(self, head: SweepHead, cells: Sequence[Cell] = ()) -> None:
+        """Store what all cells share, and those known by now, in one transaction."""
         files = json.dumps([asdict(file) for file in head.files])
         plan, base = json.dumps(plan_data(head.plan)), json.dumps(head.base, sort_keys=True)
         row = {"id": 1, "plan": plan, "base": base, "files": files, "models": json.dumps(head.models)}
         row |= {"program": head.program, "torch": head.torch}
         with self._write():
             self._db.table("sweep").insert(row)
+            self._add(cells)
 
     def add(self, cells: Sequence[Cell]) -> None:
         """Store new cells, and their configurations, as waiting."""
+        with self._write():
+            self._add(cells)
+
+    def _add(self, cells: Sequence[Cell]) -> None:
         rows = [
             {
                 **{"number": cell.number, "configuration": cell.configuration.number, "seed": cell.seed},
@@ -158,9 +164,8 @@ class SweepStore:
             for cell in cells
         ]
         configurations = {cell.configuration.number: configuration_row(cell.configuration) for cell in cells}
-        with self._write():
-            self._db.table("configurations").insert_all(configurations.values(), ignore=True)
-            self._db.table("cells").insert_all(rows)
+        self._db.table("configurations").insert_all(configurations.values(), ignore=True)
+        self._db.table("cells").insert_all(rows)
 
     def mark(self, numbers: Iterable[int], state: CellState) -> None:
         """Set cells to waiting or running."""

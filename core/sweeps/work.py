@@ -7,7 +7,6 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from core.domain.challenger_sources import source_of
 from core.domain.clock import SystemClock
 from core.sweeps.cell import CellCancelled, CellJob, require_content, run_cell, with_model_file
 from core.sweeps.errors import SweepError
@@ -49,10 +48,9 @@ def in_place(sha256: str, path: str) -> Path:
 
 
 def _model_file(job: CellJob, locate: Locate) -> Path | None:
-    if job.model_sha256 is None:
+    if job.model_file is None:
         return None
-    named = source_of(job.configuration.model).file
-    assert named is not None
-    file = locate(job.model_sha256, named)
-    require_content(file, job.model_sha256, Path(named).name)
+    path, sha256 = job.model_file
+    file = locate(sha256, path)
+    require_content(file, sha256, Path(path).name)
     return file
