@@ -29,9 +29,8 @@ from core.sweeps.versions import versions
 GPU = "GPU"
 """The resource of a worker that takes CUDA cells: `dask worker --resources GPU=1`."""
 _MEMORY_SHARE = 0.8
-_CONNECT_S = 20.0
+_CONNECT_S, _START_S = 20.0, 120.0
 _RESULT_S = 60.0
-_CLOSE_S = 3.0
 _GONE = (OSError, asyncio.TimeoutError, asyncio.CancelledError, RuntimeError, ValueError)
 """What Dask raises while a scheduler or a worker is lost."""
 Say = Callable[[str], object]
@@ -46,7 +45,7 @@ def open_cluster(draft: Draft, scheduler: str | None, workers: int, say: Say) ->
         if scheduler is None:
             cluster = stack.enter_context(_local_cluster(1 if is_cuda else workers, is_cuda=is_cuda))
             client = stack.enter_context(Client(cluster, set_as_default=False))
-            client.wait_for_workers(1 if is_cuda else workers, timeout=_CONNECT_S * 3)
+            _wait_for_workers(client, 1 if is_cuda else workers)
         else:
             client = stack.enter_context(_connected(scheduler))
         return DaskExecutor(client, scheduler or "", contents, say, stack.pop_all())
@@ -64,6 +63,15 @@ def _local_cluster(workers: int, *, is_cuda: bool) -> LocalCluster:
         memory_limit=memory,
         resources={GPU: 1} if is_cuda else {},
     )
+
+
+def _wait_for_workers(client: Client, count: int) -> None:
+    try:
+        client.wait_for_workers(count, timeout=_START_S)
+    except TimeoutError as error:
+        raise SweepError(
+            f"Dask started fewer than {count} workers in {_START_S:.0f} s. Name fewer with --workers, or use --pool."
+        ) from error
 
 
 def _connected(scheduler: str) -> Client:
@@ -98,13 +106,13 @@ class DaskExecutor:
     """The cells that run on a cluster."""
 
     def __init__(self, client: Client, name: str, contents: Mapping[str, Path], say: Say, closing: ExitStack) -> None:
-        """name: the address that the user gave. contents: the files to be sent, by their sha256. closing: what ends the
-        client, and the cluster if it is ours."""
+        """name: the address that the user gave, empty for our own. contents: the files to be sent, by their sha256.
+        closing: what ends the client, and the cluster if it is ours."""
         self._client, self._name, self._say, self._closing = client, name, say, closing
         self._contents: dict[Content, Path] = {(sha256, path.name): path for sha256, path in contents.items()}
         self._workers: dict[str, _Worker] = {}
         self._refused: set[str] = set()
-        self._jobs: dict[Future, _Running] = {}
+        self._jobs: dict[Future[Outcome], _Running] = {}
         self._outages = 0
         """How often the scheduler did not answer."""
         self._ended = threading.Event()
@@ -146,7 +154,7 @@ class DaskExecutor:
         with suppress(*_GONE):
             self._closing.close()
 
-    def _on_done(self, _: Future) -> None:
+    def _on_done(self, _: Future[Outcome]) -> None:
         self._ended.set()
 
     def _idle_worker(self) -> str:
@@ -154,7 +162,7 @@ class DaskExecutor:
         free = {name: worker.slots(is_cuda=self._is_cuda) - busy[name] for name, worker in self._workers.items()}
         return max(free, key=lambda name: free[name])
 
-    def _outcome(self, future: Future, running: _Running) -> Outcome:
+    def _outcome(self, future: Future[Outcome], running: _Running) -> Outcome:
         job, address = running.job, running.address
         if future.status == "finished":
             try:
@@ -193,7 +201,7 @@ class DaskExecutor:
     def _accepts(self, address: str) -> bool:
         """Check a worker's versions, and send the files that it lacks."""
         try:
-            found = self._client.run(facts, workers=[address], on_error="return")[address]
+            found = self._client.run(facts, not self._name, workers=[address], on_error="return")[address]
             fault = _fault_of(found)
             if fault is not None:
                 self._refused.add(address)
@@ -218,7 +226,7 @@ def _fault_of(found: object) -> str | None:
     """How the versions of a worker differ from ours, as the end of a sentence; None if they agree."""
     if isinstance(found, BaseException):
         return f"cannot run Ghostcandle ({type(found).__name__}: {found})."
-    if found == versions():
+    ours = versions()
+    if found == ours or not isinstance(found, tuple):
         return None
-    (program, torch), (ours, our_torch) = found, versions()  # type: ignore[misc]
-    return f"has Ghostcandle {program} and torch {torch}, and the sweep {ours} and {our_torch}."
+    return f"has Ghostcandle {found[0]} and torch {found[1]}, and the sweep {ours[0]} and {ours[1]}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +21,13 @@ Content = tuple[str, str]
 """The sha256 and the name of a file."""
 
 
-def facts(dask_worker: Worker) -> tuple[str, str]:
-    """The versions of the program and of torch. Also makes the process deaf to Ctrl+C, which a terminal sends to all:
-    the sweep ends its workers itself."""
-    signals_here = getattr(dask_worker, "nanny", None) is not None
-    if signals_here:
-        _ignore_interrupts()
+def facts(is_ours: bool, dask_worker: Worker) -> tuple[str, str]:
+    """The versions of the program and of torch. is_ours: the sweep started this process, and ends it: it ignores
+    Ctrl+C, which a terminal sends to all."""
+    if is_ours:
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
     return versions()
-
-
-def _ignore_interrupts() -> None:
-    """Works only in the main thread, where Dask runs these functions in a process of its own."""
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:
-        return
 
 
 def missing(contents: list[Content], dask_worker: Worker) -> list[Content]:

@@ -86,7 +86,8 @@ class SweepRunner:
         free = self._executor.free()
         self._slots = max(self._slots, free + len(self._running))
         begun = self._suspect() if self._is_next_suspect() else self._next(free)
-        self._store.mark([cell.number for cell in begun], CellState.RUNNING)
+        if begun:
+            self._store.mark([cell.number for cell in begun], CellState.RUNNING)
         for cell in begun:
             self._running[cell.number], self._states[cell.number] = cell, CellState.RUNNING
             self._executor.submit(self._job(cell))
