@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from core.sweeps.work import work
 
 _FOLDER = "ghostcandle"
 _UNWANTED = ("cancelled", "released", "forgotten")
+_one_at_a_time = threading.Lock()
+"""A cell that was cancelled may still be ending, or another sweep use the same worker."""
 Content = tuple[str, str]
 """The sha256 and the name of a file."""
 
@@ -50,7 +53,8 @@ def work_remotely(job: CellJob) -> Outcome:
         task = worker.state.tasks.get(key)
         return task is None or task.state in _UNWANTED
 
-    return work(job, lambda sha256, path: _place(worker, sha256, Path(path).name), is_cancelled)
+    with _one_at_a_time:
+        return work(job, lambda sha256, path: _place(worker, sha256, Path(path).name), is_cancelled)
 
 
 def _place(worker: Any, sha256: str, name: str) -> Path:

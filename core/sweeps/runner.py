@@ -123,7 +123,6 @@ class SweepRunner:
         plan, model = self._head.plan, cell.configuration.model
         return CellJob(
             number=cell.number,
-            attempt=self._deaths[cell.number] + 1,
             configuration=cell.configuration,
             base=self._head.base,
             files=cell.files,
@@ -131,8 +130,6 @@ class SweepRunner:
             candles=plan.candles,
             device=plan.device,
             model_file=self._models.get(model),
-            program=self._head.program,
-            torch=self._head.torch,
         )
 
     def _end(self, outcome: Outcome) -> None:
