@@ -110,7 +110,7 @@ def legend_text(model: ChartModel, style: Style) -> str:
     ghosts = translate("Chart", "Dashes: median close")
     if model.drawn_path(along_path=style.shows_paths) is not None:
         ghosts = translate("Chart", "Ghosts: the most central path")
-    bands = translate("Chart", "bands: 50 % and 90 % of closes. The news is in them")
+    bands = translate("Chart", "bands: where 50 % and 90 % of closes should be")
     return " · ".join((ghosts, bands) if style.shows_bands else (ghosts,)) + "  ×"
 
 

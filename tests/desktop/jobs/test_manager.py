@@ -492,13 +492,13 @@ def test_cancelling_the_catch_up_stops_training(
 def test_an_evaluation_reports_candles_that_do_not_count() -> None:
     order = evaluate_order(None, Path("eth.csv"), Path("reports"), datetime(2026, 1, 1, tzinfo=UTC))
     proven = {"value": 0.026, "ci95": [0.011, 0.042], "n": 1_399}
-    sizes = {"candles": 1_400, "judged": 400, "left_out": 1_000, "without_detail": 0}
+    sizes = {"candles": 1_400, "scored": 1_399, "judged": 400, "left_out": 1_000, "without_detail": 0}
     skill = {"close": proven, "model_gain": proven, "online_gain": proven, "twin_age": 300}
     found = {"accuracy": {"group": "replayed"}, "skill": skill, **sizes}
-    assert "Ghosts beat “no change” in replay: +2.6 % (1.1 to 4.2), n = 1,399." in order.summarise(found)
-    wanted = "400 of 1,400 candles evaluated (not the first 1,000: the reference needs them as its past)."
+    assert "Ghosts beat “no change” on the close in replay: +2.6 % (1.1 to 4.2), n = 1,399." in order.summarise(found)
+    wanted = "1,400 candles, 1,399 scored, 400 evaluated (not the first 1,000: the reference needs them as its past)."
     assert wanted in order.summarise(found)
-    assert "400 of 400 candles evaluated." in order.summarise({**found, "candles": 400, "left_out": 0})
+    assert "400 candles, 1,399 scored, 400 evaluated." in order.summarise({**found, "candles": 400, "left_out": 0})
 
 
 def test_a_pretrained_models_skill_is_reported_with_its_interval() -> None:

@@ -16,7 +16,15 @@ from pytestqt.qtbot import QtBot
 from core.domain.events import Estimate, ForecastMode, ForecastScored, TrainerStatus
 from core.domain.quantities import QUANTITY_NAMES
 from core.evaluation.assess import assess, skill_at
-from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy, TouchAccuracy
+from core.evaluation.findings import (
+    AFTER_GAP,
+    OVERALL,
+    HorizonAccuracy,
+    InsideAccuracy,
+    Request,
+    RunAccuracy,
+    TouchAccuracy,
+)
 from core.evaluation.judged_scores import JudgedScores
 from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.paths import FEWEST_TEMPLATES
@@ -31,7 +39,6 @@ from desktop.panels.accuracy.bands import BandsPage
 from desktop.panels.accuracy.details import BANDS, MODELS, PAGES, AccuracyDetails
 from desktop.panels.accuracy.models_table import Column
 from desktop.panels.accuracy.panel import AccuracyPanel
-from desktop.panels.accuracy.words import span
 from desktop.services.record_watch import AccuracyWatch
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
@@ -154,7 +161,7 @@ def figures(page: BandsPage) -> dict[str, tuple[str, str, str]]:
 def test_figures_have_interval_and_n_or_say_when_they_come(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, BANDS)
     shown, judged = figures(dock.details.bands), chosen(dock)
-    assert shown["90 % band"] == (f"{100 * judged.coverage_90.value:.1f} %", span(judged.coverage_90, 1), str(JUDGED))  # type: ignore[operator]
+    assert shown["90 % band"] == ("–", "from n = 750", str(JUDGED))
     assert shown["Direction"] == ("–", "from n = 750", str(judged.direction.n))
     for of in judged.also_drawn:
         assert shown[QUANTITY_NAMES[of.quantity].capitalize()] == ("–", "from n = 750", str(JUDGED))
@@ -377,7 +384,7 @@ def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, t
     with watched(scored(tmp_path, 12), state, theme, qtbot, (400, 300)) as dock:
         open_tab(qtbot, dock, BANDS)
         page = dock.details.bands
-        assert figures(page)["50 % band"] == ("–", "from n = 30", "11")
+        assert figures(page)["50 % band"] == ("–", "from n = 750", "11")
         assert not page.bands.coverage.plot.isVisible() and "11 of 500" in page.bands.coverage.missing.text()
         assert "11 of 30" in page.bands.reliability.missing.text() and "11 of 100" in page.errors.errors.missing.text()
         open_tab(qtbot, dock, MODELS)
@@ -503,3 +510,23 @@ def test_the_panel_says_that_some_candles_are_left_out(
     own = [label for label in details.findChildren(QLabel) if label.parent() is details and label.isVisible()]
     below = [label.text() for label in own if label.geometry().top() > details.horizon.geometry().bottom()]
     assert bool(below) is bool(said) and all(said in text for text in below)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "figure"),
+    [((0.002, 0.012), "0.70 (0.20 to 1.20)"), ((-0.012, -0.002), "-0.70"), ((-0.1, 0.1), ""), ((None, None), "")],
+)
+def test_the_panel_says_what_the_inside_is_worth_only_if_that_is_proven(
+    qtbot: QtBot, state: RunState, theme: Theme, bounds: tuple[float | None, float | None], figure: str
+) -> None:
+    value = 0.007 if bounds[0] is None or bounds[0] > -0.01 else -0.007
+    inside = InsideAccuracy(1_200, 1_100, Estimate(value, *bounds, 1_199))
+    details = AccuracyDetails(state, theme)
+    shown_panel(qtbot, details, 400, 640)
+    judged = assess(every(filled(made_up(900))), origins(900), Request())
+    for known in (None, inside):
+        details.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged, inside=known), None)
+        assert details._inside.isVisible() is (known is not None)
+    text = details._inside.text().replace("\u2212", "-").replace("−", "-")
+    assert "1,100 of 1,200" in text and figure in text
+    assert any(digit in text.split("candles")[1] for digit in "0123456789") is bool(figure)
