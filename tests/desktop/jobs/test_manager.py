@@ -21,7 +21,7 @@ from pytestqt.qtbot import QtBot
 from core.domain.candle import Interval, Market
 from core.domain.events import EventBatch, JobProgress, Severity, TrainerState
 from core.domain.watchlist import WatchedMarket
-from core.settings.tree import MarketSettings
+from core.settings.tree import MarketSettings, Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.folder import DataFolder
 from core.training.hosting.catch_up import JOB_ID
@@ -190,13 +190,18 @@ def test_a_single_imported_candle_file_can_be_replayed(
 ) -> None:
     file = {"venue": "file", "symbol": "ETH", "interval": "1h", "stored": 9, "same": 0, "rejected": {}, "kind": kind}
     stub(answers({"files": [file] * files}))
-    done(qtbot, bench, manager, import_order([Path(f"/data/eth{number}.csv") for number in range(files)]))
+    job = done(qtbot, bench, manager, import_order([Path(f"/data/eth{number}.csv") for number in range(files)]))
     notice = bench.window.banner.shown
     assert notice is not None and notice.option == ("Replay eth0.csv" if kind == "candles" and files == 1 else "")
-    if notice.on_option is not None:
-        notice.on_option()
-        chosen = bench.shell.settings.current.market
-        assert (chosen.feed, chosen.file) == ("replay", "/data/eth0.csv")
+    panel, replays = bench.window.panels.jobs, ActionId.JOB_REPLAY
+    panel.select(job.job_id)
+    assert panel.actions_of_panel[replays].isEnabled() is (notice.on_option is not None)
+    for offer in (notice.on_option, panel.actions_of_panel[replays].trigger):  # the banner, then the job's row
+        bench.shell.settings.change(Settings())
+        if notice.on_option is not None and offer is not None:
+            offer()
+            chosen = bench.shell.settings.current.market
+            assert (chosen.feed, chosen.file) == ("replay", "/data/eth0.csv")
 
 
 def test_the_job_list_offers_the_imported_market(qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub) -> None:
