@@ -14,6 +14,7 @@ from tests.sabotage import (
     of_market,
     of_models,
     of_storage,
+    of_sweeps,
     of_training,
     of_window,
 )
@@ -24,6 +25,7 @@ FAULTS = tuple(
         of_market,
         of_forecasts,
         of_storage,
+        of_sweeps,
         of_training,
         of_gpu,
         of_models,
