@@ -39,6 +39,8 @@ _HELP = QT_TRANSLATE_NOOP(
 )
 
 
+_LARGE_PX = 1000
+"""The splitter shrinks equal sizes in proportion."""
 _OPEN = (CellState.WAITING, CellState.RUNNING)
 
 
@@ -72,6 +74,7 @@ class SweepsPage(QWidget):
         self.filter = FilterLine(self.message)
         self.pictures: tuple[Picture, ...] = (HeatMapPicture(theme), ParallelPicture(theme), SkillCostPicture(theme))
         self._lay_out()
+        self.verdict.hide()
         self.empty = EmptyState(translate("Sweeps", _NONE), self.table.viewport())
         self._connect()
         self._update()
@@ -123,9 +126,11 @@ class SweepsPage(QWidget):
         parts = line, self.message, self.table, self.details
         stacked(cells, *parts, stretched=self.table, margins=NO_MARGINS, spacing=4)
         split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        for part in (cells, charts):
+        for place, part in enumerate((cells, charts)):
             split.addWidget(part)
-            split.setStretchFactor(split.indexOf(part), 1)
+            split.setStretchFactor(place, 1)
+        for each in (split, charts):
+            each.setSizes([_LARGE_PX] * each.count())
         stacked(self, top, self.verdict, split, stretched=split, margins=(8, 4, 8, 6), spacing=4)
         self.setAccessibleName(translate("Sweeps", "Sweeps"))
 

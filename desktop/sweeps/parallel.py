@@ -18,7 +18,7 @@ from desktop.ui.translation import translate
 
 _BUCKETS = 8
 _MOST_LABELS = 6
-_MARGIN = 0.35
+_MARGIN = 0.45
 
 
 class ParallelPicture(Picture):
