@@ -21,7 +21,7 @@ from desktop.sweeps.parallel import ParallelPicture
 from desktop.sweeps.picture import Picture
 from desktop.sweeps.skill_cost import SkillCostPicture
 from desktop.sweeps.table import SweepTable
-from desktop.sweeps.texts import cells_text, progress_text
+from desktop.sweeps.texts import cells_text, progress_text, proof_text
 from desktop.ui.formatting import format_count
 from desktop.ui.panel_base import EmptyState, colour_text, mute, set_text
 from desktop.ui.plain_text import ElidedLabel, Label, WrappedLabel, set_tooltip
@@ -51,10 +51,10 @@ class SweepsPage(QWidget):
     """The folder of a sweep that is to be continued, or stopped while it runs."""
     new_requested = Signal()
     open_requested = Signal()
-    report_requested = Signal(object)
-    """The FoundSweep; the selected cells are those of `selected`."""
-    use_requested = Signal(object)
-    """`CellRow` whose settings are to be those of the next run."""
+    report_requested = Signal(object, object)
+    """The sweep's folder, and the `CellRow` whose report is to be opened."""
+    use_requested = Signal(object, str)
+    """`CellRow` whose settings are to be those of the next run, and what is proven of them."""
     left = Signal()
     """The chart is to be shown again."""
 
@@ -324,13 +324,15 @@ class SweepsPage(QWidget):
 
     @Slot()
     def _ask_report(self) -> None:
-        if self.found is not None:
-            self.report_requested.emit(self.found)
+        chosen = self.selected()
+        if self.found is not None and chosen:
+            self.report_requested.emit(self.found.folder, chosen[0])
 
     @Slot()
     def _ask_use(self) -> None:
-        if chosen := self.selected():
-            self.use_requested.emit(chosen[0])
+        chosen = self.selected()
+        if self.found is not None and chosen:
+            self.use_requested.emit(chosen[0], proof_text(self.found, chosen[0].configuration))
 
     @Slot()
     def _focus_filter(self) -> None:

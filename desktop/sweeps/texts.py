@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from core.sweeps.plan import shown
+from core.sweeps.grid import Extent
+from core.sweeps.plan import Configuration, SweepPlan, shown
 from core.sweeps.points import Point
 from core.sweeps.rows import CellRow, CellState
+from desktop.services.sweep_reader import FoundSweep
 from desktop.state.job_list import Job
 from desktop.sweeps.names import axis_title
 from desktop.sweeps.table import percent, state_text
-from desktop.ui.formatting import format_count, format_duration, format_number
+from desktop.ui.formatting import format_candles, format_count, format_duration, format_number
 from desktop.ui.translation import translate
 
 
@@ -66,3 +68,22 @@ def _cell_text(cell: CellRow) -> str:
         percent(cell.second.close), percent(cell.second.range)
     )
     return f"{where}. {result}."
+
+
+def extent_text(extent: Extent, plan: SweepPlan) -> str:
+    """``24 cells: 6 settings on 2 files with 2 seeds``"""
+    cells, settings = format_count(extent.cells), format_count(extent.configurations)
+    runs = extent.cells // max(extent.configurations * len(plan.seeds), 1)
+    files = translate("Sweeps", "all files together") if plan.together else _files(runs)
+    seeds = len(plan.seeds)
+    of_seeds = translate("Sweeps", "1 seed") if seeds == 1 else translate("Sweeps", "{0} seeds").format(seeds)
+    text = translate("Sweeps", "{0} cells: {1} settings on {2} with {3}; together {4}.")
+    return text.format(cells, settings, files, of_seeds, format_candles(extent.candles))
+
+
+def _files(count: int) -> str:
+    return translate("Sweeps", "1 file") if count == 1 else translate("Sweeps", "{0} files").format(format_count(count))
+
+
+def proof_text(found: FoundSweep, of: Configuration) -> str:
+    return ""

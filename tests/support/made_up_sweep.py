@@ -48,7 +48,8 @@ def result_of(cell: Cell, random: np.random.Generator) -> CellResult:
     rate, width = (float(value) for _key, value in cell.configuration.settings)
     skill = 0.01 + 0.0001 * width - 0.004 * abs(np.log10(rate / 0.0004)) - 0.003 * (cell.configuration.model == "gru")
     first, second = (
-        PartSkills(*(_estimate(skill + 0.002 * float(random.standard_normal())) for _quantity in "cr")) for _part in "12"
+        PartSkills(*(_estimate(skill + 0.002 * float(random.standard_normal())) for _quantity in "cr"))
+        for _part in "12"
     )
     return CellResult(f"{cell.number:064x}", 1500, first, second, ())
 
