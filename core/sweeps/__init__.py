@@ -1,0 +1,1 @@
+"""Sweeps: many evaluations, and what the best of them is worth."""
