@@ -1,1 +1,2 @@
-"""Sweeps: many evaluations, and what the best of them is worth."""
+"""Many evaluations, one a cell: the plan, the cells, their results, and the processes that compute them. No torch at
+import."""
