@@ -1,8 +1,11 @@
-"""The losses of a sweep's cells as one series for each configuration, on the candles that all of them have."""
+"""The losses of a sweep's cells as one series for each configuration, on the candles that all of them have.
+
+Series are read one configuration at a time, and twice: all of a large sweep may exceed memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,34 +13,21 @@ from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
 from core.forecast.score import LEAST_LOSS
+from core.sweeps.rows import LossSeries
 
-LOST_CELLS = "not compared: not all of its cells ended well"
+LOST_CELLS = "not all of its cells are done"
 """Why a configuration is left out. One without its hardest file would look better than the others."""
-NOT_FINITE = "not compared: a loss is not a finite number"
+NOT_FINITE = "a loss is not a finite number"
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CellLosses:
-    """Losses one candle ahead of one configuration with one seed on one market: [n] each, in time order."""
-
-    configuration: int
-    market: str
-    seed: int
-    target_open_time_ms: NDArray[np.int64]
-    close: FloatArray
-    range: FloatArray
-    reference_close: FloatArray
-    reference_range: FloatArray
-
-    def is_finite(self) -> bool:
-        all_losses = (self.close, self.range, self.reference_close, self.reference_range)
-        return all(bool(np.isfinite(each).all()) for each in all_losses)
+Reader = Callable[[int], Sequence[LossSeries]]
+"""A configuration's series in one part: one for each file and seed that is done."""
+Times = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """Means over markets and seeds at each target, in units of the reference's mean loss: close and range in equal
-    parts. losses: [n, configuration]."""
+    """Means over files and seeds at each target, in units of the reference's mean loss: close and range in equal parts.
+    losses: [n, configuration]."""
 
     configurations: tuple[int, ...]
     losses: FloatArray
@@ -48,67 +38,110 @@ class Pool:
         return losses
 
 
-def left_out(cells: Iterable[CellLosses], configurations: Sequence[int]) -> dict[int, str]:
-    """The configurations that cannot be compared, and why: those without the markets and seeds that another has."""
-    present: dict[int, set[tuple[str, int]]] = {number: set() for number in configurations}
-    reasons = {}
-    for cell in cells:
-        present[cell.configuration].add((cell.market, cell.seed))
-        if not cell.is_finite():
-            reasons[cell.configuration] = NOT_FINITE
-    complete = set().union(*present.values())
-    return {number: LOST_CELLS for number in configurations if present[number] != complete} | reasons
-
-
-def pool(cells: Sequence[CellLosses], configurations: Sequence[int], default: int) -> Pool:
-    """cells: of one part, of these configurations alone, each with all markets and seeds. default: the configuration
-    whose reference gives the unit of each market."""
-    columns = {number: place for place, number in enumerate(configurations)}
-    markets = []
-    for market in sorted({cell.market for cell in cells}):
-        of_market = [cell for cell in cells if cell.market == market]
-        markets.append(_of_market(of_market, columns, default))
-    return Pool(tuple(configurations), *_means_by_time(markets, len(columns)))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class _Market:
-    times: NDArray[np.int64]
-    losses: FloatArray
-    reference: FloatArray
+class Survey:
+    """What there is of each configuration. faults: why one cannot be compared; times: the targets that all seeds of a
+    file have."""
+
+    faults: dict[int, str]
+    times: dict[int, dict[str, Times]]
+
+    def shared(self, configurations: Iterable[int]) -> dict[str, Times]:
+        """The targets of each file that all these configurations have, which have the same files."""
+        shared: dict[str, Times] = {}
+        for number in configurations:
+            for file, times in self.times[number].items():
+                shared[file] = _both(shared.get(file, times), times)
+        return shared
 
 
-def _of_market(cells: Sequence[CellLosses], columns: dict[int, int], default: int) -> _Market:
-    times = _common_times(cells)
-    seeds = len(cells) / len(columns)
-    sums = np.zeros((2, times.size, len(columns)))
-    references = np.zeros((2, times.size))
-    for cell in cells:
-        rows = np.searchsorted(cell.target_open_time_ms, times)
-        sums[:, :, columns[cell.configuration]] += np.stack([cell.close[rows], cell.range[rows]])
-        if cell.configuration == default:
-            references += np.stack([cell.reference_close[rows], cell.reference_range[rows]])
-    units = references.mean(axis=1) if times.size else np.zeros(2)
-    known = units > LEAST_LOSS * seeds  # a price that hardly ever moves has nothing to forecast
-    inverse = np.divide(0.5, units, out=np.zeros(2), where=known)
-    return _Market(times, np.tensordot(inverse, sums, axes=1), inverse @ references)
+def survey(read: Reader, configurations: Sequence[int]) -> Survey:
+    """Which configurations can be compared: those without the files and seeds that another has cannot."""
+    known: dict[bytes, Times] = {}
+    present, all_times, faults = {}, {}, {}
+    for number in configurations:
+        series = read(number)
+        present[number] = {(each.file, each.seed) for each in series}
+        all_times[number] = _times(series, known)
+        if not all(map(_is_finite, series)):
+            faults[number] = NOT_FINITE
+    complete = set().union(*present.values())
+    return Survey({n: LOST_CELLS for n in configurations if present[n] != complete} | faults, all_times)
 
 
-def _common_times(cells: Sequence[CellLosses]) -> NDArray[np.int64]:
-    times = cells[0].target_open_time_ms
-    for cell in cells[1:]:
-        times = np.intersect1d(times, cell.target_open_time_ms, assume_unique=True)
-    return times
+def _times(series: Sequence[LossSeries], known: dict[bytes, Times]) -> dict[str, Times]:
+    """known: arrays that are shared, since most configurations have the same."""
+    times: dict[str, Times] = {}
+    for each in series:
+        times[each.file] = _both(times.get(each.file, each.target_open_time_ms), each.target_open_time_ms)
+    return {file: known.setdefault(array.tobytes(), array) for file, array in times.items()}
 
 
-def _means_by_time(markets: Sequence[_Market], columns: int) -> tuple[FloatArray, FloatArray]:
-    """Markets move together, so those with the same target are one observation."""
-    if not markets:
-        return np.empty((0, columns)), np.empty(0)
-    times = np.concatenate([market.times for market in markets])
-    _, place, count = np.unique(times, return_inverse=True, return_counts=True)
-    sums = np.zeros((count.size, columns + 1))
-    all_rows = [np.column_stack([market.losses, market.reference]) for market in markets]
-    np.add.at(sums, place, np.concatenate(all_rows))
-    means = sums / np.maximum(count, 1)[:, None]
-    return means[:, :-1], means[:, -1]
+def _both(one: Times, other: Times) -> Times:
+    return one if np.array_equal(one, other) else np.intersect1d(one, other, assume_unique=True)
+
+
+def _is_finite(series: LossSeries) -> bool:
+    return all(bool(np.isfinite(each).all()) for each in _losses(series) + _references(series))
+
+
+def _losses(series: LossSeries) -> tuple[NDArray[np.float32], ...]:
+    return series.forecast_close, series.forecast_range
+
+
+def _references(series: LossSeries) -> tuple[NDArray[np.float32], ...]:
+    return series.reference_close, series.reference_range
+
+
+def pool(read: Reader, configurations: Sequence[int], times: Mapping[str, Times], default: int) -> Pool:
+    """times: as of `Survey.shared`. default: the configuration whose reference gives the unit of each file. Files move
+    together, so those with the same target are one observation."""
+    series = read(default)
+    references = {file: _mean(series, file, of, _references) for file, of in times.items()}
+    weights = {file: _weights(reference) for file, reference in references.items()}
+    targets = _Targets(times)
+    reference = targets.mean({file: weights[file] @ of for file, of in references.items()})
+    losses = np.empty((reference.size, len(configurations)))
+    for column, number in enumerate(configurations):
+        series = read(number)
+        of_files = {file: weights[file] @ _mean(series, file, of, _losses) for file, of in times.items()}
+        losses[:, column] = targets.mean(of_files)
+    return Pool(tuple(configurations), losses, reference)
+
+
+def _weights(reference: FloatArray) -> FloatArray:
+    """Of close and range: half the inverse of the mean loss each, so that a restless market counts no more than a calm
+    one. 0 where nothing moves, as there is nothing to forecast."""
+    units = reference.mean(axis=1) if reference.size else np.zeros(2)
+    weights: FloatArray = np.divide(0.5, units, out=np.zeros(2), where=units > LEAST_LOSS)
+    return weights
+
+
+def _mean(
+    series: Sequence[LossSeries], file: str, times: Times, of: Callable[[LossSeries], tuple[NDArray[np.float32], ...]]
+) -> FloatArray:
+    """Over the seeds of this file, at these times: [2, n]."""
+    found = [np.stack(of(each))[:, np.searchsorted(each.target_open_time_ms, times)] for each in _of_file(series, file)]
+    mean: FloatArray = np.mean(found, axis=0, dtype=np.float64)
+    return mean
+
+
+def _of_file(series: Sequence[LossSeries], file: str) -> list[LossSeries]:
+    return [each for each in series if each.file == file]
+
+
+class _Targets:
+    """All targets of all files, each once, in time order."""
+
+    def __init__(self, times: Mapping[str, Times]) -> None:
+        self._files = list(times)
+        joined = np.concatenate([times[file] for file in self._files]) if times else np.empty(0, dtype=np.int64)
+        _, self._place, self._count = np.unique(joined, return_inverse=True, return_counts=True)
+
+    def mean(self, values: Mapping[str, FloatArray]) -> FloatArray:
+        """Over the files that have the target. values: [n] of each file."""
+        if not self._count.size:
+            return np.empty(0)
+        joined = np.concatenate([values[file] for file in self._files])
+        means: FloatArray = np.bincount(self._place, weights=joined, minlength=self._count.size) / self._count
+        return means

@@ -79,7 +79,7 @@ def _of_seeds(seeds: Sequence[SeedEdge]) -> str:
 
 
 def not_compared(reasons: Mapping[int, str], labels: Mapping[int, str]) -> tuple[str, ...]:
-    return tuple(f"{printable(labels[number])}: {reason}." for number, reason in reasons.items())
+    return tuple(f"Not compared: {printable(labels[number])}, as {reason}." for number, reason in reasons.items())
 
 
 def too_few(n: int) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from core.domain.events import Estimate
 from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE
 from core.forecast.score import gain, skill
 from core.sweeps import verdict_text
 from core.sweeps.best_of_many import ArchIsMissingError, Comparison, compare
-from core.sweeps.pooling import CellLosses, Pool, left_out, pool
+from core.sweeps.pooling import Pool, Reader, Survey, pool, survey
+from core.sweeps.rows import LossSeries, Part
+from core.sweeps.store import SweepStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +57,43 @@ class Verdict:
     n_second: int
 
 
-def judge(
-    first: Sequence[CellLosses], second: Sequence[CellLosses], labels: Mapping[int, str], default: int
-) -> Verdict:
-    """first, second: of all cells that ended well, the losses on the part to choose and on the part to judge. labels:
-    of every configuration, for the sentences; default: the one that the others are compared with."""
-    reasons = left_out(first, list(labels)) | left_out(second, list(labels))
+def judge_sweep(store: SweepStore) -> Verdict:
+    """Of the cells that are done; also while the sweep is running. Raises SweepError."""
+    configurations = store.read_configurations()
+    labels = {of.number: of.text for of in configurations}
+    default = next((of.number for of in configurations if of.is_default), None)
+    if default is None:
+        return _nothing("No winner is named: the sweep has no cells yet.", 0, {}, {})
+    first, second = (partial(_read, store, part) for part in Part)
+    return judge(first, second, labels, default)
+
+
+def _read(store: SweepStore, part: Part, configuration: int) -> Sequence[LossSeries]:
+    return store.losses(configuration, part)
+
+
+def judge(first: Reader, second: Reader, labels: Mapping[int, str], default: int) -> Verdict:
+    """first, second: of the part to choose and of the part to judge. labels: of every configuration, for the sentences;
+    default: the one that the others are compared with. Raises SweepError where the readers do."""
+    surveys = [survey(read, list(labels)) for read in (first, second)]
+    reasons = surveys[0].faults | surveys[1].faults
     compared = [number for number in labels if number not in reasons]
     if default in reasons:
-        return _nothing(f"No winner is named: the default is {reasons[default]}.", labels, default, reasons)
+        sentence = f"No winner is named: the default cannot be compared, as {reasons[default]}."
+        return _nothing(sentence, default, labels, reasons)
     if len(compared) < 2:
-        return _nothing("No winner is named: there is nothing to compare the default with.", labels, default, reasons)
-    parts = _Parts(_of(first, compared), _of(second, compared), compared, default)
+        return _nothing("No winner is named: there is nothing to compare the default with.", default, labels, reasons)
+    parts = _Parts((first, second), surveys, compared, default)
     fewest = min(parts.n_first, parts.n_second)
     if fewest < FEWEST_FOR_AN_EDGE:
-        return _nothing(verdict_text.too_few(fewest), labels, default, reasons)
+        return _nothing(verdict_text.too_few(fewest), default, labels, reasons)
     try:
         return _judged(parts, compare(parts.judging.losses, compared.index(default)), labels, reasons)
     except ArchIsMissingError as error:
-        return replace(_nothing(str(error), labels, default, reasons), standings=parts.standings(None))
+        return replace(_nothing(str(error), default, labels, reasons), standings=parts.standings(None))
 
 
-def _of(cells: Sequence[CellLosses], configurations: Sequence[int]) -> list[CellLosses]:
-    compared = set(configurations)
-    return [cell for cell in cells if cell.configuration in compared]
-
-
-def _nothing(sentence: str, labels: Mapping[int, str], default: int, reasons: Mapping[int, str]) -> Verdict:
+def _nothing(sentence: str, default: int, labels: Mapping[int, str], reasons: Mapping[int, str]) -> Verdict:
     notes = verdict_text.not_compared(reasons, labels)
     return Verdict(sentence, notes, None, default, False, None, None, (), (), reasons, 0, 0)
 
@@ -89,12 +102,12 @@ class _Parts:
     """Both parts, pooled."""
 
     def __init__(
-        self, first: Sequence[CellLosses], second: Sequence[CellLosses], compared: Sequence[int], default: int
+        self, readers: tuple[Reader, Reader], surveys: Sequence[Survey], compared: Sequence[int], default: int
     ) -> None:
-        self.choosing = pool(first, compared, default)
-        self.judging = pool(second, compared, default)
         self.default = default
-        self._second = second
+        self._second, self._times = readers[1], surveys[1].shared(compared)
+        self.choosing = pool(readers[0], compared, surveys[0].shared(compared), default)
+        self.judging = pool(self._second, compared, self._times, default)
         self.n_first, self.n_second = self.choosing.reference.size, self.judging.reference.size
 
     def best(self) -> int:
@@ -109,11 +122,15 @@ class _Parts:
 
     def seed_edges(self, configuration: int) -> tuple[SeedEdge, ...]:
         pair = (configuration, self.default)
-        cells = _of(self._second, pair)
-        by_seed = {
-            seed: [cell for cell in cells if cell.seed == seed] for seed in sorted({cell.seed for cell in cells})
-        }
-        return tuple(SeedEdge(seed, _edge(pool(those, pair, self.default), *pair)) for seed, those in by_seed.items())
+        series = {number: self._second(number) for number in pair}
+        seeds = sorted({each.seed for each in series[configuration]})
+        return tuple(SeedEdge(seed, self._seed_edge(pair, series, seed)) for seed in seeds)
+
+    def _seed_edge(self, pair: tuple[int, int], series: Mapping[int, Sequence[LossSeries]], seed: int) -> Estimate:
+        def read(number: int) -> Sequence[LossSeries]:
+            return [each for each in series[number] if each.seed == seed]
+
+        return _edge(pool(read, pair, self._times, self.default), *pair)
 
     def standings(self, comparison: Comparison | None) -> tuple[Standing, ...]:
         return tuple(

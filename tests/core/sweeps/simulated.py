@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
 
 from core.domain.quantities import LEVELS, FloatArray
 from core.forecast.score import pinball
-from core.sweeps.pooling import CellLosses
+from core.sweeps.rows import LossSeries
 
 SETTINGS, MARKETS, SEEDS = 12, 2, 2
+Part = dict[int, list[LossSeries]]
 _NORMAL = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 _MINUTE_MS = 60_000
 _START_MS = 1_700_000_000_000
@@ -21,10 +21,9 @@ def labels(settings: int = SETTINGS) -> dict[int, str]:
     return {number: "default" if number == 0 else f"setting {number}" for number in range(settings)}
 
 
-def sweep(
-    seed: int, candles: int = 2_000, better: int | None = None, advantage: float = 0.0
-) -> tuple[list[CellLosses], list[CellLosses]]:
-    """The losses of both parts, each of so many candles. Without `better` all settings have losses of one distribution.
+def sweep(seed: int, candles: int = 2_000, better: int | None = None, advantage: float = 0.0) -> tuple[Part, Part]:
+    """The series of both parts by configuration, each of so many candles. Without `better` the losses of all settings
+    have one distribution.
 
     Prices are random walks with clustered volatility and fat tails, partly common to the markets. Each forecast knows
     the volatility except for an error with a memory; most of the error is common to all settings, some of it to both
@@ -38,16 +37,19 @@ def sweep(
         errors[better] *= 1.0 - advantage
         biases[better] *= 1.0 - advantage
     times = _START_MS + _MINUTE_MS * np.arange(n)
-    cells = []
-    for setting, market, one in np.ndindex(SETTINGS, MARKETS, SEEDS):
+    first: Part = {setting: [] for setting in range(SETTINGS)}
+    second: Part = {setting: [] for setting in range(SETTINGS)}
+    for cell, (setting, market, one) in enumerate(np.ndindex(SETTINGS, MARKETS, SEEDS)):
         width = volatility[market] * np.exp(0.25 * errors[setting, market, one])
         close = _loss(returns[market], width, 0.05 * volatility[market] * biases[setting, market, one])
         size = np.log(np.abs(returns[market]) + 1e-3)
         spread = _loss(size, np.ones(n), 0.3 * errors[setting, market, one] + np.log(volatility[market]) - 0.5)
         no_change = _loss(returns[market], volatility[market] * 1.3, np.zeros(n))
         reference = _loss(size, np.full(n, 1.4), np.log(volatility[market]))
-        cells.append(CellLosses(setting, f"market {market}", one, times, close, spread, no_change, reference))
-    return [_rows(cell, slice(0, candles)) for cell in cells], [_rows(cell, slice(candles, n)) for cell in cells]
+        losses = np.stack([close, spread, no_change, reference]).astype(np.float32)
+        for part, rows in ((first, slice(0, candles)), (second, slice(candles, n))):
+            part[setting].append(LossSeries(cell, f"market {market}", one, times[rows], *losses[:, rows]))
+    return first, second
 
 
 def _market(generator: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
@@ -77,9 +79,3 @@ def _memory(shocks: FloatArray, memory: float) -> FloatArray:
 
 def _loss(outcome: FloatArray, width: FloatArray, centre: FloatArray) -> FloatArray:
     return pinball(outcome, centre[:, None] + width[:, None] * _NORMAL)
-
-
-def _rows(cell: CellLosses, rows: slice) -> CellLosses:
-    arrays: Sequence[FloatArray] = (cell.close, cell.range, cell.reference_close, cell.reference_range)
-    times = cell.target_open_time_ms[rows]
-    return CellLosses(cell.configuration, cell.market, cell.seed, times, *(each[rows] for each in arrays))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from core.sweeps.pooling import CellLosses
 from core.sweeps.winner import Verdict, judge
-from tests.core.sweeps.simulated import SEEDS, SETTINGS, labels, sweep
+from tests.core.sweeps.simulated import SEEDS, SETTINGS, Part, labels, sweep
 
 pytest.importorskip("arch", reason="needs the library arch: pip install 'ghostcandle[sweeps]'")
 BETTER, ADVANTAGE = 3, 0.25
@@ -18,7 +16,11 @@ FAST, SLOW = 10, 200
 
 
 def verdict(seed: int, better: int | None = None, advantage: float = 0.0, candles: int = 2_000) -> Verdict:
-    return judge(*sweep(seed, candles, better, advantage), labels(), default=0)
+    return of(*sweep(seed, candles, better, advantage))
+
+
+def of(first: Part, second: Part) -> Verdict:
+    return judge(first.__getitem__, second.__getitem__, {number: labels()[number] for number in first}, default=0)
 
 
 def test_of_equal_settings_hardly_ever_one_is_called_better() -> None:
@@ -63,8 +65,8 @@ def test_it_is_chosen_on_the_first_part_and_judged_on_the_second() -> None:
     """A setting that was good by chance, on the first part alone."""
     first, second = sweep(2, 600, BETTER, 0.6)
     _, equal = sweep(2, 600)
-    assert judge(first, second, labels(), 0).is_better
-    found = judge(first, equal, labels(), 0)
+    assert of(first, second).is_better
+    found = of(first, equal)
     assert found.best == BETTER
     assert not found.is_better and "not proven" in found.sentence
 
@@ -76,9 +78,8 @@ def test_of_a_best_default_no_edge_is_shown() -> None:
 
 
 def test_a_default_that_is_no_worse_stays_the_default() -> None:
-    cells = [cell for cell in sweep(1, 600)[0] if cell.configuration == 0]
-    copies = [replace(cell, configuration=1) for cell in cells]
-    found = judge(cells + copies, cells + copies, {0: "default", 1: "without an effect"}, default=0)
+    first, second = ({0: part[0], 1: part[0]} for part in sweep(1, 600))
+    found = of(first, second)
     assert found.best == 0 and not found.is_better
     assert found.any_better_p is None
 
@@ -90,14 +91,13 @@ def test_each_seed_has_its_edge() -> None:
     assert found.edge is not None and np.mean(edges) == pytest.approx(found.edge.value)
 
 
-def without(cells: list[CellLosses], configuration: int) -> list[CellLosses]:
-    gone = next(cell for cell in cells if cell.configuration == configuration)
-    return [cell for cell in cells if cell is not gone]
+def without(part: Part, configuration: int) -> Part:
+    return part | {configuration: part[configuration][1:]}
 
 
 def test_a_setting_with_a_failed_cell_is_not_compared() -> None:
     first, second = sweep(1, 600, BETTER, 0.6)
-    found = judge(first, without(second, BETTER), labels(), 0)
+    found = of(first, without(second, BETTER))
     assert found.best != BETTER
     assert list(found.left_out) == [BETTER]
     assert BETTER not in [standing.configuration for standing in found.standings]
@@ -106,14 +106,14 @@ def test_a_setting_with_a_failed_cell_is_not_compared() -> None:
 
 def test_without_the_default_no_winner_is_named() -> None:
     first, second = sweep(1, 600)
-    found = judge(without(first, 0), second, labels(), 0)
+    found = of(without(first, 0), second)
     assert found.best is None and not found.is_better and not found.standings
     assert "default" in found.sentence
 
 
 def test_of_one_setting_no_winner_is_named() -> None:
-    first, second = ([cell for cell in part if cell.configuration == 0] for part in sweep(1, 600))
-    assert judge(first, second, {0: "default"}, 0).best is None
+    first, second = ({0: part[0]} for part in sweep(1, 600))
+    assert of(first, second).best is None
 
 
 def test_on_few_candles_no_winner_is_named() -> None:
