@@ -6,7 +6,7 @@ from PySide6.QtCore import QLocale, QSize, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit
 
-from core.checkpoints.filtering import FilterError, complete, parse
+from core.checkpoints.filtering import CHECKPOINTS, FilterError, Subject, complete, parse
 from desktop.ui.panel_base import set_text
 from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -31,9 +31,10 @@ class FilterLine(QLineEdit):
     left = Signal()
     """The focus is to move to the table."""
 
-    def __init__(self, message: Label) -> None:
+    def __init__(self, message: Label, subject: Subject = CHECKPOINTS) -> None:
+        """message: where faults are reported."""
         super().__init__()
-        self._message = message
+        self._message, self.subject = message, subject
         self.has_decimal_comma = QLocale.system().decimalPoint() == ","
         self.fault: FilterError | None = None
         """The fault of the text; None if it is valid."""
@@ -95,7 +96,7 @@ class FilterLine(QLineEdit):
     def _on_text(self, text: str) -> None:
         self._patience.stop()
         try:
-            condition = parse(text, has_decimal_comma=self.has_decimal_comma)
+            condition = parse(text, has_decimal_comma=self.has_decimal_comma, subject=self.subject)
         except FilterError as error:
             self.fault = error
             self._patience.start()
@@ -116,7 +117,7 @@ class FilterLine(QLineEdit):
             set_text(self._message, str(self.fault))
 
     def _offer(self, _text: str = "", *, is_requested: bool = False) -> None:
-        found = complete(self.text(), self.cursorPosition())
+        found = complete(self.text(), self.cursorPosition(), self.subject)
         fits = found.words if is_requested or found.start < self.cursorPosition() else ()
         popup = self._completer.popup()
         if not fits:
@@ -127,7 +128,7 @@ class FilterLine(QLineEdit):
         popup.setFixedWidth(popup.sizeHintForColumn(0) + 24)
 
     def _insert(self, word: str) -> None:
-        found = complete(self.text(), self.cursorPosition())
+        found = complete(self.text(), self.cursorPosition(), self.subject)
         before, after = self.text()[: found.start], self.text()[self.cursorPosition() :]
         space = "" if after.startswith(" ") else " "
         self.setText(f"{before}{word}{space}{after}")
