@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -60,9 +61,9 @@ def read_values(key: str, text: str, *, needs_steps: bool = True) -> Values:
 def values_text(values: Values) -> str:
     """What `read_values` reads as these values."""
     if not isinstance(values, SettingRange):
-        return ", ".join(repr(value) if isinstance(value, float) else _word(value) for value in values)
+        return ", ".join(map(_word, values))
     steps = "" if values.steps is None else f" in {values.steps}"
-    return f"{values.start!r} to {values.stop!r}{steps}{', log' * (values.scale == 'log')}"
+    return f"{_word(values.start)} to {_word(values.stop)}{steps}{', log' * (values.scale == 'log')}"
 
 
 def read_seeds(text: str) -> tuple[int, ...]:
@@ -109,6 +110,9 @@ def _scalar(info: FieldInfo, text: str) -> Scalar:
 
 
 def _word(value: Scalar) -> str:
+    """A number without an exponent, and with all of its digits."""
+    if isinstance(value, float):
+        return f"{Decimal(repr(value)):f}"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

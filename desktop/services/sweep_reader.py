@@ -14,8 +14,9 @@ from core.sweeps.cell_table import CellTable
 from core.sweeps.errors import SweepError
 from core.sweeps.plan import SweepPlan
 from core.sweeps.points import Point, points_of
-from core.sweeps.rows import Part
+from core.sweeps.rows import CellState, Part
 from core.sweeps.store import FILE_NAME, SweepStore
+from desktop.services.sweep_judge import Judged, SweepJudge
 from desktop.ui.translation import translate
 
 PAUSE_MS = 2_000
@@ -33,6 +34,11 @@ class FoundSweep:
     table: CellTable
     first: tuple[Point, ...]
     second: tuple[Point, ...]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every cell has ended."""
+        return all(cell.state in (CellState.DONE, CellState.FAILED) for cell in self.table.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +143,13 @@ class SweepWatch(QObject):
     listed = Signal(object)
     found = Signal(object)
     failed = Signal(object)
+    judged = Signal(object)
+    """Judged: of a sweep that is over, a while after it was found."""
 
     def __init__(self, root: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._judge = SweepJudge(self)
+        self._judge.judged.connect(self._on_judged)
         self._wanted: Path | None = None
         self._is_followed = False
         self._thread = SweepThread(root, self)
@@ -158,6 +168,7 @@ class SweepWatch(QObject):
     def stop(self) -> None:
         self._is_followed = False
         self._pause.stop()
+        self._judge.drop()
 
     def close(self) -> bool:
         """End the thread and wait. False on a timeout."""
@@ -177,8 +188,15 @@ class SweepWatch(QObject):
     def _on_found(self, found: FoundSweep) -> None:
         if self._is_followed and found.folder == self._wanted:
             self.found.emit(found)
+            if found.is_over:
+                self._judge.ask(found.folder)
 
     @Slot(object)
     def _on_failed(self, trouble: Trouble) -> None:
         if self._is_followed and trouble.folder == self._wanted:
             self.failed.emit(trouble)
+
+    @Slot(object)
+    def _on_judged(self, judged: Judged) -> None:
+        if judged.folder == self._wanted:
+            self.judged.emit(judged)

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from core.settings.faults import sentence_of
 from core.settings.tree import Settings
-from core.sweeps.plan import MAIN_MODEL, shown
+from core.sweeps.plan import MAIN_MODEL
 from core.sweeps.rows import CellRow
 from desktop.dialogs.setting_texts import effect, title
+from desktop.sweeps.names import value_text
 from desktop.ui.translation import translate
 
 
@@ -37,7 +38,7 @@ def applied_text(cell: CellRow) -> str:
     parts = []
     for key, value in cell.settings:
         group, _, name = key.partition(".")
-        part = translate("Sweeps", "{0} {1} ({2})").format(title(name).lower(), shown(value), effect(group, name))
+        part = translate("Sweeps", "{0} {1} ({2})").format(title(name).lower(), value_text(value), effect(group, name))
         parts.append(part)
     if cell.model != MAIN_MODEL:
         new_run = effect("model", "challengers")

@@ -26,6 +26,7 @@ from desktop.sweeps.texts import extent_text
 from desktop.ui.inputs import WholeSpinBox
 from desktop.ui.panel_base import mute
 from desktop.ui.plain_text import WrappedLabel
+from desktop.ui.stacks import beside
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -135,7 +136,7 @@ class SweepDialog(JobDialog):
 
     def _add_rows(self) -> None:
         tr = translate
-        self.form.addRow("", self.open_button)
+        self.form.addRow("", beside(None, self.open_button, None))
         self.add_row(tr("Sweeps", "&Name"), self.name, tr("Sweeps", "Of the folder in which its results are stored"))
         self.add_row(tr("Sweeps", "&Files"), self.picker, tr("Sweeps", "Candle files, or patterns such as data/*.csv"))
         self.add_row(
