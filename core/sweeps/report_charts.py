@@ -26,7 +26,7 @@ _MOST_EDGES = 24
 
 def heat_maps(points: Sequence[Point]) -> list[tuple[str, Element]]:
     """A title and a map for each of the first pairs of settings whose values were mostly combined, as in a grid."""
-    found = []
+    found: list[tuple[str, Element]] = []
     for across, up in combinations(axis_names(points), 2):
         means = grid_of(points, across, up)
         if max(means.shape) <= _MOST_VALUES and np.isfinite(means).mean() >= _FULL_ENOUGH:
@@ -43,8 +43,7 @@ def _heat_map(points: Sequence[Point], across: str, up: str, means: FloatArray, 
         text = percent(float(means[column, line]))
         x, y = svg.LEFT + width * column, svg.BOTTOM - height * (line + 1)
         opacity = _opacity(means, float(means[column, line]))
-        size = {"width": width - 2.0, "height": height - 2.0, "fill_opacity": f"{opacity:.2f}"}
-        drawn.append(svg.node("rect", x=x + 1.0, y=y + 1.0, class_="bar combination", **size))
+        drawn.append(_tile(x + 1.0, y + 1.0, width - 2.0, height - 2.0, opacity))
         drawn.append(svg.label(x + width / 2.0, y + height / 2.0 + 4.0, text, class_=_ink(opacity)))
         described.append(f"{shown(columns[column])}, {shown(lines[line])}: {text}")
     drawn += [
@@ -54,6 +53,11 @@ def _heat_map(points: Sequence[Point], across: str, up: str, means: FloatArray, 
     axis = svg.across(-0.5, len(columns) - 0.5)
     drawn += svg.scale_below(axis, [(float(place), shown(value)) for place, value in enumerate(columns)], across)
     return svg.chart(f"map-{number}", f"Skill by {across} and {up}", "; ".join(described) + ".", drawn)
+
+
+def _tile(x: float, y: float, width: float, height: float, opacity: float) -> Element:
+    shade = f"{opacity:.2f}"
+    return svg.node("rect", x=x, y=y, width=width, height=height, fill_opacity=shade, class_="bar combination")
 
 
 def _opacity(means: FloatArray, value: float) -> float:
@@ -95,23 +99,19 @@ def _line_class(point: Point, in_set: set[int], verdict: Verdict) -> str:
     return "curve combination" if point.number in in_set else "curve faint"
 
 
-def _axes(points: Sequence[Point], names: Sequence[str], across: svg.Axis) -> list[Element]:
+def _axis_labels(points: Sequence[Point], names: Sequence[str], across: svg.Axis) -> list[Element]:
     drawn = []
     for place, name in enumerate(names):
         x, values = across.at(float(place)), ordered_values(points, name)
-        drawn += [svg.line(x, svg.TOP, x, svg.BOTTOM, "zero"), svg.label(x, svg.BOTTOM + 24.0, name, class_="axis")]
+        drawn.append(svg.label(x, svg.BOTTOM + 24.0, name, class_="axis"))
         named = values if len(values) <= _MOST_LABELS else (values[0], values[-1])
-        drawn += [svg.label(x - 6.0, _of_value(values, value) + 4.0, shown(value), "end") for value in named]
+        drawn += [svg.label(x - 6.0, _of_value(values, value) + 4.0, shown(value), "end", "on-line") for value in named]
     return drawn
 
 
-def _skill_axis(upward: svg.Axis, x: float) -> list[Element]:
+def _skill_labels(upward: svg.Axis, x: float) -> list[Element]:
     ticks = [svg.label(x + 8.0, upward.at(value) + 4.0, percent(value), "start") for value in upward.ticks()]
-    return [
-        svg.line(x, svg.TOP, x, svg.BOTTOM, "zero"),
-        svg.label(x, svg.BOTTOM + 24.0, "skill", class_="axis"),
-        *ticks,
-    ]
+    return [svg.label(x, svg.BOTTOM + 24.0, "skill", class_="axis"), *ticks]
 
 
 def _height(points: Sequence[Point], name: str, point: Point) -> float:
