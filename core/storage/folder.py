@@ -48,6 +48,8 @@ class DataFolder:
     backups = _Place("backups")
     """Verified copies of the database, one folder each."""
     reports = _Place("reports")
+    sweeps = _Place("sweeps")
+    """A folder for each sweep of the window."""
     jobs = _Place("jobs")
     """Temporary files of jobs; empty while none runs."""
     owner_lock = _Place("owner.lock")
