@@ -11,14 +11,15 @@ from core.sweeps.rows import CellResult
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job ended. A result; or the sentence of a failed cell; or neither, if its worker died and the cell is to
-    run again."""
+    """How a job ended. A result; or the sentence of a failed cell; or neither, if the cell is to run again. is_death:
+    because its worker died, not because the scheduler did."""
 
     job: CellJob
     worker: str
     seconds: float
     result: CellResult | None = None
     sentence: str | None = None
+    is_death: bool = True
 
 
 class Executor(Protocol):

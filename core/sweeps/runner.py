@@ -124,7 +124,7 @@ class SweepRunner:
         number = outcome.job.number
         cell = self._running.pop(number)
         if outcome.result is None and outcome.sentence is None:
-            self._deaths[number] += 1
+            self._deaths[number] += outcome.is_death
             if self._deaths[number] < MOST_DEATHS:
                 self._states[number] = CellState.WAITING
                 self._store.mark([number], CellState.WAITING)
