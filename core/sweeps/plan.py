@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass as plain_dataclass
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -196,7 +197,7 @@ def plan_of(data: Mapping[str, Any], name: str = "The plan") -> SweepPlan:
     values = {key: _values_of(value, f"{name} is not right. {key}:") for key, value in _flattened(settings)}
     lists = {key: _listed(data[key]) for key in ("files", "models", "seeds") if key in data}
     with _explained(f"{name} is not right."):
-        return _ADAPTER.validate_python({**data, **lists, "settings": values})
+        return _ADAPTER.validate_python({**data, **lists, **_dated(data), "settings": values})
 
 
 def plan_data(plan: SweepPlan) -> dict[str, Any]:
@@ -241,6 +242,12 @@ def _explained(fault: str) -> Iterator[None]:
         problem = error.errors()[0]
         where = next((f" {part}:" for part in problem["loc"] if isinstance(part, str)), "")
         raise SweepError(f"{fault}{where} {sentence_of(problem)}.") from error
+
+
+def _dated(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A date in TOML needs no quotes; a time of day makes it a datetime, which is a date too."""
+    first_part = data.get("first_part")
+    return {"first_part": first_part.isoformat()} if isinstance(first_part, date) else {}
 
 
 def _listed(value: Any) -> list[Any]:

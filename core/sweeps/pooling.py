@@ -66,7 +66,8 @@ def survey(read: Reader, configurations: Sequence[int]) -> Survey:
         if not all(map(_is_finite, series)):
             faults[number] = NOT_FINITE
     complete = set().union(*present.values())
-    return Survey({n: LOST_CELLS for n in configurations if present[n] != complete} | faults, all_times)
+    incomplete = {n: LOST_CELLS for n in configurations if not present[n] or present[n] != complete}
+    return Survey(incomplete | faults, all_times)
 
 
 def _times(series: Sequence[LossSeries], known: dict[bytes, Times]) -> dict[str, Times]:

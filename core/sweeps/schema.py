@@ -20,6 +20,7 @@ CREATE TABLE sweep (
     plan TEXT NOT NULL,
     base TEXT NOT NULL,
     files TEXT NOT NULL,
+    models TEXT NOT NULL,
     program TEXT NOT NULL,
     torch TEXT NOT NULL
 ) STRICT;

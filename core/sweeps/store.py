@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 FILE_NAME = "sweep.sqlite"
 _BUSY_S = 10.0
-_CELLS = "SELECT c.*, w.worker, w.seconds FROM cells AS c LEFT JOIN work AS w USING (number) ORDER BY c.number"
+_JOINED = "SELECT c.*, w.worker, w.seconds FROM cells AS c LEFT JOIN work AS w USING (number)"
+_CELLS = f"{_JOINED} ORDER BY c.number"
+_CELL, _CELLS_OF = f"{_JOINED} WHERE c.number = ?", f"{_JOINED} WHERE c.configuration = ? ORDER BY c.number"
 _LOSSES = """
 SELECT l.*, c.seed FROM losses AS l JOIN cells AS c ON c.number = l.cell
 WHERE c.configuration = ? AND c.state = 'done' AND l.part = ? ORDER BY l.cell, l.file
@@ -53,6 +55,8 @@ class SweepHead:
     plan: SweepPlan
     base: dict[str, Any]
     files: tuple[SweepFile, ...]
+    models: dict[str, str]
+    """The sha256 of each model's own file, by the model's name in the plan."""
     program: str
     torch: str
 
@@ -91,7 +95,8 @@ class SweepStore:
             return None
         (row,) = rows
         files = tuple(SweepFile(**file) for file in json.loads(row["files"]))
-        return SweepHead(plan_of(json.loads(row["plan"])), json.loads(row["base"]), files, row["program"], row["torch"])
+        plan, base, models = plan_of(json.loads(row["plan"])), json.loads(row["base"]), json.loads(row["models"])
+        return SweepHead(plan, base, files, models, row["program"], row["torch"])
 
     def read_configurations(self) -> tuple[Configuration, ...]:
         with self._translated():
@@ -99,9 +104,22 @@ class SweepStore:
 
     def read_cells(self) -> tuple[CellRow, ...]:
         """All rows, by their numbers."""
+        return self._cells(_CELLS)
+
+    def read_cell(self, number: int) -> CellRow:
+        """Raises SweepError if there is no such cell."""
+        rows = self._cells(_CELL, number)
+        if not rows:
+            raise SweepError(f"There is no cell {number} in {self.path}. `ghostcandle sweep export` lists them.")
+        return rows[0]
+
+    def cells_of(self, configuration: int) -> tuple[CellRow, ...]:
+        return self._cells(_CELLS_OF, configuration)
+
+    def _cells(self, statement: str, *values: int) -> tuple[CellRow, ...]:
         by_number = {of.number: of for of in self.read_configurations()}
         with self._translated():
-            rows = list(self._db.query(_CELLS))
+            rows = list(self._db.query(statement, values))
         known = (row for row in rows if row["configuration"] in by_number)
         return tuple(to_cell(row, by_number[row["configuration"]]) for row in known)
 
@@ -121,15 +139,22 @@ class SweepStore:
 
     # What the running sweep writes.
 
-    def begin(self, head: SweepHead) -> None:
+    def begin(self, head: SweepHead, cells: Sequence[Cell] = ()) -> None:
+        """Store what all cells share, and those known by now, in one transaction."""
         files = json.dumps([asdict(file) for file in head.files])
         plan, base = json.dumps(plan_data(head.plan)), json.dumps(head.base, sort_keys=True)
-        row = {"id": 1, "plan": plan, "base": base, "files": files, "program": head.program, "torch": head.torch}
+        row = {"id": 1, "plan": plan, "base": base, "files": files, "models": json.dumps(head.models)}
+        row |= {"program": head.program, "torch": head.torch}
         with self._write():
             self._db.table("sweep").insert(row)
+            self._add(cells)
 
     def add(self, cells: Sequence[Cell]) -> None:
         """Store new cells, and their configurations, as waiting."""
+        with self._write():
+            self._add(cells)
+
+    def _add(self, cells: Sequence[Cell]) -> None:
         rows = [
             {
                 **{"number": cell.number, "configuration": cell.configuration.number, "seed": cell.seed},
@@ -139,9 +164,8 @@ class SweepStore:
             for cell in cells
         ]
         configurations = {cell.configuration.number: configuration_row(cell.configuration) for cell in cells}
-        with self._write():
-            self._db.table("configurations").insert_all(configurations.values(), ignore=True)
-            self._db.table("cells").insert_all(rows)
+        self._db.table("configurations").insert_all(configurations.values(), ignore=True)
+        self._db.table("cells").insert_all(rows)
 
     def mark(self, numbers: Iterable[int], state: CellState) -> None:
         """Set cells to waiting or running."""

@@ -21,6 +21,12 @@ EXPLAINED = (
     "are one observation; the losses of several seeds are averaged."
 )
 
+TABLE_EXPLAINED = (
+    "May be the best: in the model confidence set, which holds the best setting in 95 of 100 sweeps. A skill is the "
+    "mean over all cells of the setting; an edge is of the candles that all settings share. s a cell: mean seconds of "
+    "its cells on the machines that computed them."
+)
+
 
 def points(edge: Estimate) -> str:
     """A difference of two skills with its interval."""

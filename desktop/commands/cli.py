@@ -20,6 +20,7 @@ _COMMANDS = {
     "run": ("desktop.commands.run", "run", "Open the window (the default)."),
     "headless": ("desktop.commands.headless", "headless", "Watch, learn and forecast without a window."),
     "evaluate": ("desktop.commands.evaluate", "evaluate", "Run the live session over a candle file and score it."),
+    "sweep": ("desktop.commands.sweep", "sweep", "Evaluate models and settings on many files, on one machine or many."),
     "pretrain": ("desktop.commands.pretrain", "pretrain", "Learn from candle files before a run."),
     "check-model": ("desktop.commands.check_model", "check_model", "Check your own model before a run uses it."),
     "import": ("desktop.commands.import_candles", "import_candles", "Read candle and trade files into the database."),

@@ -189,8 +189,9 @@ def expected_errors() -> tuple[type[Exception], ...]:
     from core.market.history.errors import CandleFileError, HistoryError  # noqa: PLC0415
     from core.storage.errors import StorageError  # noqa: PLC0415
     from core.storage.ownership import FolderInUse  # noqa: PLC0415
+    from core.sweeps.errors import SweepError  # noqa: PLC0415
 
-    return UserError, ChallengerError, FeedError, CandleFileError, HistoryError, StorageError, FolderInUse
+    return UserError, ChallengerError, FeedError, CandleFileError, HistoryError, StorageError, FolderInUse, SweepError
 
 
 def report_failure(sentence: str, as_json: bool) -> None:

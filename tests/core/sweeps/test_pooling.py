@@ -78,3 +78,7 @@ def test_a_configuration_without_all_its_cells_cannot_be_compared() -> None:
 
 def test_a_configuration_with_a_loss_that_is_not_finite_cannot_be_compared() -> None:
     assert survey([[series([1.0])], [series([float("nan")])]].__getitem__, range(2)).faults == {1: NOT_FINITE}
+
+
+def test_before_a_cell_is_done_nothing_can_be_compared() -> None:
+    assert survey([[], []].__getitem__, range(2)).faults == {0: LOST_CELLS, 1: LOST_CELLS}

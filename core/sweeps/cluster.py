@@ -1,0 +1,210 @@
+"""Cells on Dask's workers: of this machine, or of the user's scheduler. Needs Dask.
+
+Each cell goes to one worker, chosen here, so that a cell never waits behind another while a worker is idle, and a
+worker that is refused gets none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+from distributed import Client, Future, LocalCluster
+
+from core.sweeps.cell import CellJob
+from core.sweeps.errors import SweepError
+from core.sweeps.executor import Outcome
+from core.sweeps.remote import Content, facts, missing, store, work_remotely
+from core.sweeps.start import Draft
+from core.sweeps.versions import versions
+
+GPU = "GPU"
+"""The resource of a worker that takes CUDA cells: `dask worker --resources GPU=1`."""
+_MEMORY_SHARE = 0.8
+_CONNECT_S = 20.0
+_RESULT_S = 60.0
+_CLOSE_S = 3.0
+_GONE = (OSError, asyncio.TimeoutError, asyncio.CancelledError, RuntimeError, ValueError)
+"""What Dask raises while a scheduler or a worker is lost."""
+Say = Callable[[str], object]
+
+
+def open_cluster(draft: Draft, scheduler: str | None, workers: int, say: Say) -> DaskExecutor:
+    """Start workers here, one thread each and with bounded memory, or use those of a scheduler. Raises SweepError."""
+    contents = {file.sha256: Path(file.path) for file in draft.files}
+    contents |= {sha256: Path(path) for path, sha256 in draft.models.values()}
+    is_cuda = draft.plan.device != "cpu"
+    with ExitStack() as stack:
+        if scheduler is None:
+            cluster = stack.enter_context(_local_cluster(1 if is_cuda else workers, is_cuda=is_cuda))
+            client = stack.enter_context(Client(cluster, set_as_default=False))
+            client.wait_for_workers(1 if is_cuda else workers, timeout=_CONNECT_S * 3)
+        else:
+            client = stack.enter_context(_connected(scheduler))
+        return DaskExecutor(client, scheduler or "", contents, say, stack.pop_all())
+
+
+def _local_cluster(workers: int, *, is_cuda: bool) -> LocalCluster:
+    memory = int(psutil.virtual_memory().total * _MEMORY_SHARE / workers)
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        silence_logs=logging.ERROR,
+        memory_limit=memory,
+        resources={GPU: 1} if is_cuda else {},
+    )
+
+
+def _connected(scheduler: str) -> Client:
+    try:
+        return Client(scheduler, timeout=_CONNECT_S, set_as_default=False)
+    except (TimeoutError, OSError, ValueError) as error:
+        raise SweepError(
+            f"No Dask scheduler answers at {scheduler} ({error}). Start one with `dask scheduler`, and correct the "
+            "address of --scheduler."
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    threads: int
+    gpus: int
+
+    def slots(self, *, is_cuda: bool) -> int:
+        return min(self.threads, self.gpus) if is_cuda else self.threads
+
+
+class DaskExecutor:
+    """The cells that run on a cluster."""
+
+    def __init__(self, client: Client, name: str, contents: Mapping[str, Path], say: Say, closing: ExitStack) -> None:
+        """name: the address that the user gave. contents: the files to be sent, by their sha256. closing: what ends the
+        client, and the cluster if it is ours."""
+        self._client, self._name, self._say, self._closing = client, name, say, closing
+        self._contents: dict[Content, Path] = {(sha256, path.name): path for sha256, path in contents.items()}
+        self._workers: dict[str, _Worker] = {}
+        self._refused: set[str] = set()
+        self._jobs: dict[Future, tuple[CellJob, str]] = {}
+        self._ended = threading.Event()
+        self._is_cuda = False
+        self._has_waited = False
+        self._look()
+
+    def free(self) -> int:
+        return max(0, sum(worker.slots(is_cuda=self._is_cuda) for worker in self._workers.values()) - len(self._jobs))
+
+    def submit(self, job: CellJob) -> None:
+        if job.is_cuda != self._is_cuda:
+            self._is_cuda = job.is_cuda
+        address = self._idle_worker()
+        future = self._client.submit(
+            work_remotely,
+            job,
+            key=f"ghostcandle-{id(self):x}-{job.number}-{job.attempt}",
+            workers=[address],
+            resources={GPU: 1} if job.is_cuda else None,
+            pure=False,
+        )
+        self._jobs[future] = job, address
+        future.add_done_callback(self._on_done)
+
+    def wait(self, timeout_s: float) -> list[Outcome]:
+        self._ended.wait(timeout_s)
+        self._ended.clear()
+        self._look()
+        done = [future for future, (_, address) in self._jobs.items() if future.done() or address not in self._workers]
+        return [self._outcome(future, *self._jobs.pop(future)) for future in done]
+
+    def close(self) -> None:
+        """Cells that still run on the user's workers stop within about a second."""
+        with suppress(*_GONE):
+            self._client.cancel(list(self._jobs), asynchronous=False, force=True)
+        self._jobs.clear()
+        with suppress(*_GONE):
+            self._closing.close()
+
+    def _on_done(self, _: Future) -> None:
+        self._ended.set()
+
+    def _idle_worker(self) -> str:
+        busy = Counter(address for _, address in self._jobs.values())
+        free = {name: worker.slots(is_cuda=self._is_cuda) - busy[name] for name, worker in self._workers.items()}
+        return max(free, key=lambda name: free[name])
+
+    def _outcome(self, future: Future, job: CellJob, address: str) -> Outcome:
+        if future.status == "finished":
+            try:
+                outcome: Outcome = future.result(timeout=_RESULT_S)
+                return outcome
+            except _GONE:
+                return Outcome(job, address, 0.0)
+        if future.status == "error":
+            error = future.exception()
+            return Outcome(job, address, 0.0, sentence=f"The evaluation failed ({type(error).__name__}: {error}).")
+        is_worker_gone = address not in self._workers and self._client.status == "running"
+        with suppress(*_GONE):
+            future.cancel(force=True)
+        return Outcome(job, address, 0.0, is_death=is_worker_gone)
+
+    def _look(self) -> None:
+        """See which workers there are, and check and supply new ones. Raises SweepError if the scheduler is gone."""
+        if self._client.status == "closed":
+            raise SweepError(
+                f"The scheduler {self._name} does not answer any more. The cells that are done are stored: start it "
+                "again, and the same command continues."
+            )
+        try:
+            info: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        except _GONE:
+            self._workers.clear()
+            return
+        self._workers = {name: worker for name, worker in self._workers.items() if name in info}
+        for address in info.keys() - self._workers.keys() - self._refused:
+            if self._accepts(address):
+                gpus = int((info[address].get("resources") or {}).get(GPU, 0))
+                self._workers[address] = _Worker(int(info[address]["nthreads"]), gpus)
+        self._report_waiting()
+
+    def _accepts(self, address: str) -> bool:
+        """Check a worker's versions, and send the files that it lacks."""
+        try:
+            found = self._client.run(facts, workers=[address], on_error="return")[address]
+            fault = _fault_of(found)
+            if fault is not None:
+                self._refused.add(address)
+                self._say(f"The worker {address} {fault} It gets no cells.")
+                return False
+            contents = list(self._contents)
+            for content in self._client.run(missing, contents, workers=[address])[address]:
+                self._client.run(store, content, self._contents[content].read_bytes(), workers=[address])
+        except (*_GONE, KeyError):
+            return False  # it is gone again; if not, the next look finds it
+        return True
+
+    def _report_waiting(self) -> None:
+        if self.free() or self._jobs or self._has_waited:
+            return
+        self._has_waited = True
+        what = f"with the resource {GPU}=1" if self._is_cuda else "of this version"
+        self._say(f"The scheduler {self._name} has no worker {what}; the sweep waits for one.")
+
+
+def _fault_of(found: object) -> str | None:
+    """How the versions of a worker differ from ours, as the end of a sentence; None if they agree."""
+    if isinstance(found, BaseException):
+        return f"cannot run Ghostcandle ({type(found).__name__}: {found})."
+    if found == versions():
+        return None
+    (program, torch), (ours, our_torch) = found, versions()  # type: ignore[misc]
+    return f"has Ghostcandle {program} and torch {torch}, and the sweep {ours} and {our_torch}."

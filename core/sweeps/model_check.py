@@ -1,0 +1,40 @@
+"""Models that are not built in pass `check-model` before the first cell runs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from core.domain.clock import Clock
+from core.market.history.candle_file import sample_file
+from core.sweeps.errors import SweepError
+from core.sweeps.grid import settings_of
+from core.sweeps.plan import MAIN_MODEL, Configuration
+from core.sweeps.start import Draft
+
+_CANDLES = 200
+"""As `check-model` takes."""
+
+
+def check_own_models(draft: Draft, clock: Clock, on_part: Callable[[str], object]) -> None:
+    """Raises SweepError with the first requirement that a model fails. on_part: called with what begins."""
+    for model in draft.own_models:
+        on_part(f"Checking the model {model}")
+        _check(draft, model, clock)
+
+
+def _check(draft: Draft, model: str, clock: Clock) -> None:
+    from core.training.checking.check import Subject, check_model  # noqa: PLC0415 - torch
+
+    file = sample_file()
+    settings = settings_of(draft.base, Configuration(1, MAIN_MODEL, ()), draft.plan.seeds[0], draft.plan.device)
+    subject = Subject(model, list(file.candles[:_CANDLES]), file.interval, None, settings)
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
+        checks = check_model(subject, Path(folder), clock)
+    failed = next((check for check in checks if check.is_required and not check.passed), None)
+    if failed is not None:
+        raise SweepError(
+            f"models: {model} does not pass check-model. {failed.requirement}: {failed.found} "
+            f"`ghostcandle check-model {model}` has the details."
+        )

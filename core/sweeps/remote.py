@@ -1,0 +1,64 @@
+"""What runs in the process of a Dask worker. Needs Dask."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+from distributed import Worker, get_worker
+
+from core.files.durable import write_durably
+from core.sweeps.cell import CellJob
+from core.sweeps.executor import Outcome
+from core.sweeps.versions import versions
+from core.sweeps.work import work
+
+_FOLDER = "ghostcandle"
+_UNWANTED = ("cancelled", "released", "forgotten")
+Content = tuple[str, str]
+"""The sha256 and the name of a file."""
+
+
+def facts(dask_worker: Worker) -> tuple[str, str]:
+    """The versions of the program and of torch. Also makes the process deaf to Ctrl+C, which a terminal sends to all:
+    the sweep ends its workers itself."""
+    signals_here = getattr(dask_worker, "nanny", None) is not None
+    if signals_here:
+        _ignore_interrupts()
+    return versions()
+
+
+def _ignore_interrupts() -> None:
+    """Works only in the main thread, where Dask runs these functions in a process of its own."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:
+        return
+
+
+def missing(contents: list[Content], dask_worker: Worker) -> list[Content]:
+    """Those that this worker does not have yet."""
+    return [each for each in contents if not _place(dask_worker, *each).exists()]
+
+
+def store(content: Content, data: bytes, dask_worker: Worker) -> None:
+    path = _place(dask_worker, *content)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_durably(path, data)
+
+
+def work_remotely(job: CellJob) -> Outcome:
+    """Evaluate with the files that were sent here."""
+    worker: Any = get_worker()
+    key = worker.get_current_task()
+
+    def is_cancelled() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is None or task.state in _UNWANTED
+
+    return work(job, lambda sha256, path: _place(worker, sha256, Path(path).name), is_cancelled)
+
+
+def _place(worker: Any, sha256: str, name: str) -> Path:
+    return Path(worker.local_directory) / _FOLDER / sha256 / name
