@@ -107,7 +107,8 @@ class Sweeps(QObject):
         page.new_requested.connect(self.ask)
         page.open_requested.connect(self._ask_folder)
         page.run_requested.connect(self._run_or_stop)
-        page.report_requested.connect(self._open_report)
+        page.report_written.connect(self._open_report)
+        page.trouble.connect(self._notify_trouble)
         page.use_requested.connect(self.use)
         page.left.connect(self._leave)
         page.sweeps.currentIndexChanged.connect(self._on_jobs)
@@ -177,6 +178,10 @@ class Sweeps(QObject):
         text = f"{applied_text(cell)} {proof}"
         notice = Notice(_KEY, Severity.INFO, text, action=translate("Sweeps", "&Undo"), on_action=undo, is_answer=True)
         self._shell.banner.show_notice(notice)
+
+    @Slot(str)
+    def _notify_trouble(self, sentence: str) -> None:
+        self._notify(sentence, Severity.WARNING)
 
     def _notify(self, text: str, severity: Severity = Severity.INFO) -> None:
         self._shell.banner.notify(text, severity, _KEY, is_answer=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QPushButton, QW
 
 from core.settings.tree import Settings
 from core.sweeps.errors import SweepError
+from core.sweeps.estimate import stored_rate
 from core.sweeps.plan import SweepPlan, plan_data, plan_of, read_plan
 from core.sweeps.typed_values import read_seeds
 from desktop.dialogs.file_check import FilePicker, Found, Watch, check_readable
@@ -19,7 +21,7 @@ from desktop.jobs.job_commands import Order
 from desktop.sweeps.models_field import ModelsField
 from desktop.sweeps.orders import sweep_order
 from desktop.sweeps.part_text import part_of, part_text
-from desktop.sweeps.preview import PlanPreview
+from desktop.sweeps.preview import PlanPreview, Preview
 from desktop.sweeps.search_field import SearchField
 from desktop.sweeps.setting_rows import FIRST, SettingRows
 from desktop.sweeps.texts import extent_text
@@ -103,10 +105,16 @@ class SweepDialog(JobDialog):
     def order(self) -> Order:
         folder, plan = self.folder, self.plan()
         found = self.preview.found_for(plan)
-        self.extent.setText("" if found is None or found.extent is None else extent_text(found.extent, plan))
+        self._show_extent(found, plan)
         if found is not None and found.problem:
             raise ValueError(found.problem)
         return sweep_order(folder, folder.name)
+
+    def _show_extent(self, found: Preview | None, plan: SweepPlan) -> None:
+        if found is None or found.extent is None:
+            self.extent.setText("")
+        else:
+            self.extent.setText(extent_text(found.extent, plan, os.cpu_count() or 1, stored_rate(self._root)))
 
     def show_plan(self, plan: SweepPlan) -> None:
         """Fill the fields from a plan."""

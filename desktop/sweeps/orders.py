@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.jobs.job_commands import Order, command_line
+from desktop.ui.formatting import format_count
 from desktop.ui.translation import translate
 
 PLAN_NAME = "SWEEP.toml"
@@ -25,4 +26,11 @@ def sweep_order(folder: Path, name: str) -> Order:
 
 
 def _summarise(summary: Mapping[str, Any]) -> str:
-    return str(summary["sentence"])
+    done, cells = format_count(int(summary["done"])), format_count(int(summary["cells"]))
+    text = translate("Sweeps", "{0} of {1} cells done.").format(done, cells)
+    failed = dict(summary["failed"])
+    if not failed:
+        return text
+    first = next(iter(failed.values()))
+    faults = translate("Sweeps", "{0} failed, the first with: {1}").format(format_count(len(failed)), first)
+    return f"{text} {faults}"

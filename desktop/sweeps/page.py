@@ -52,8 +52,9 @@ class SweepsPage(QWidget):
     """The folder of a sweep that is to be continued, or stopped while it runs."""
     new_requested = Signal()
     open_requested = Signal()
-    report_requested = Signal(object, object)
-    """The sweep's folder, and the `CellRow` whose report is to be opened."""
+    report_written = Signal(Path)
+    """A report to be opened."""
+    trouble = Signal(str)
     use_requested = Signal(object, str)
     """`CellRow` whose settings are to be those of the next run, and what is proven of them."""
     left = Signal()
@@ -159,6 +160,8 @@ class SweepsPage(QWidget):
         self.watch.found.connect(self._on_found)
         self.watch.failed.connect(self._on_failed)
         self.watch.judged.connect(self._on_judged)
+        self.watch.written.connect(self.report_written)
+        self.watch.not_written.connect(self.trouble)
         self.sweeps.currentIndexChanged.connect(self._on_chosen)
         self.part.currentIndexChanged.connect(self._draw)
         self.filter.changed.connect(self._on_filter)
@@ -176,6 +179,7 @@ class SweepsPage(QWidget):
                 ids.SWEEP_OPEN: self.open_requested.emit,
                 ids.SWEEP_RUN: self._ask_run,
                 ids.SWEEP_REPORT: self._ask_report,
+                ids.SWEEP_PAGE: self._ask_sweep_report,
                 ids.SWEEP_USE: self._ask_use,
                 ids.SWEEP_FILTER: self._focus_filter,
                 ids.SWEEP_CLOSE: self.left.emit,
@@ -314,7 +318,8 @@ class SweepsPage(QWidget):
         actions, chosen = self.actions_of_panel, self.selected()
         is_one = len({cell.configuration.number for cell in chosen}) == 1
         actions[ActionId.SWEEP_USE].setEnabled(is_one)
-        actions[ActionId.SWEEP_REPORT].setEnabled(self.found is not None)
+        actions[ActionId.SWEEP_REPORT].setEnabled(bool(chosen))
+        actions[ActionId.SWEEP_PAGE].setEnabled(self.found is not None)
         is_open = self.found is not None and any(cell.state in _OPEN for cell in self.found.table.cells)
         actions[ActionId.SWEEP_RUN].setEnabled(is_open or self._job is not None)
         self._present_run(is_running=self._job is not None)
@@ -342,7 +347,12 @@ class SweepsPage(QWidget):
     def _ask_report(self) -> None:
         chosen = self.selected()
         if self.found is not None and chosen:
-            self.report_requested.emit(self.found.folder, chosen[0])
+            self.watch.write(self.found.folder, chosen[0].number)
+
+    @Slot()
+    def _ask_sweep_report(self) -> None:
+        if self.found is not None:
+            self.watch.write(self.found.folder, 0)
 
     @Slot()
     def _ask_use(self) -> None:

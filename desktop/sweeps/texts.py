@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from core.sweeps.estimate import Rate, seconds_for, table_bytes, temporary_bytes
 from core.sweeps.grid import Extent
 from core.sweeps.plan import Configuration, SweepPlan
 from core.sweeps.points import Point
 from core.sweeps.rows import CellRow, CellState
 from core.sweeps.verdict_text import EXPLAINED, points
 from core.sweeps.winner import Verdict
+from desktop.checkpoints.columns import format_bytes
 from desktop.services.sweep_judge import Judged
 from desktop.services.sweep_reader import FoundSweep
 from desktop.state.job_list import Job
 from desktop.sweeps.names import axis_title, value_text
 from desktop.sweeps.table import percent, state_text
-from desktop.ui.formatting import format_candles, format_count, format_duration, format_number
+from desktop.ui.formatting import format_count, format_duration, format_number
 from desktop.ui.translation import translate
 
 _SHOWN_NOTES = 2
@@ -76,15 +78,19 @@ def _cell_text(cell: CellRow) -> str:
     return f"{where}. {result}."
 
 
-def extent_text(extent: Extent, plan: SweepPlan) -> str:
-    """``24 cells: 6 settings on 2 files with 2 seeds``"""
+def extent_text(extent: Extent, plan: SweepPlan, workers: int, rate: Rate) -> str:
+    """``24 cells: 6 settings on 2 files with 2 seeds. About 12 min on 2 workers (a guess …), 3 MB of disk.``"""
     cells, settings = format_count(extent.cells), format_count(extent.configurations)
     runs = extent.cells // max(extent.configurations * len(plan.seeds), 1)
     files = translate("Sweeps", "all files together") if plan.together else _files(runs)
     seeds = len(plan.seeds)
     of_seeds = translate("Sweeps", "1 seed") if seeds == 1 else translate("Sweeps", "{0} seeds").format(seeds)
-    text = translate("Sweeps", "{0} cells: {1} settings on {2} with {3}; together {4}.")
-    return text.format(cells, settings, files, of_seeds, format_candles(extent.candles))
+    text = translate("Sweeps", "{0} cells: {1} settings on {2} with {3}.").format(cells, settings, files, of_seeds)
+    at_once = min(workers, extent.cells)
+    took = format_duration(seconds_for(extent.candles, at_once, rate))
+    disk = format_bytes(table_bytes(extent) + temporary_bytes(extent, workers))
+    needs = translate("Sweeps", "About {0} on {1} cores ({2}), and at most {3} of disk.")
+    return f"{text} {needs.format(took, at_once, rate.source, disk)}"
 
 
 def _files(count: int) -> str:
