@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,11 @@ def _proposals(store: SweepStore, draft: Draft) -> Proposals:
         from core.sweeps.proposals import NoProposals  # noqa: PLC0415 - one of the two
 
         return NoProposals()
+    if find_spec("optuna") is None:
+        raise SweepError(
+            "budget needs Optuna, which is not installed. Install it with `pip install 'ghostcandle[sweeps]'`, or "
+            "leave out budget for a grid."
+        )
     from core.sweeps.guided import GuidedProposals  # noqa: PLC0415 - Optuna, an extra
 
     return GuidedProposals(store, draft)
