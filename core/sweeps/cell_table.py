@@ -20,8 +20,8 @@ _TABLE = "cells"
 
 @dataclass(frozen=True, slots=True)
 class CellColumn:
-    """A column by its name in filters, with its value in the unit that a row shows; None is unknown. setting: its dotted
-    key, if it is one."""
+    """A column by its name in filters, with its value in the unit that a row shows; None is unknown. setting: its
+    dotted key, if it is one."""
 
     name: str
     type: str

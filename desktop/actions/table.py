@@ -104,7 +104,7 @@ class ActionId(Enum):
     )
     SWEEP = at.model(
         "S&weep…",
-        "Compare settings and models on candle files: one evaluation for each combination, as a job",
+        "Compare settings and models on candle files: an evaluation each, as a job",
         "Ctrl+Shift+G",
         "table-large",
     )
@@ -418,6 +418,9 @@ class ActionId(Enum):
     SWEEP_OPEN = at.sweep("&Open…", "Open the folder of another sweep", "Ctrl+L", "folder-open-outline")
     SWEEP_RUN = at.sweep("Con&tinue", "Run the cells that have not ended, as a job", "Ctrl+R", "play", section=1)
     SWEEP_REPORT = at.sweep("&Report", "Open the report of the selected cell", "Return", "open-in-new", section=2)
+    SWEEP_PAGE = at.sweep(
+        "Report of the &sweep", "Write and open the sweep's report", "Shift+Return", "web", is_in_tool_bar=False
+    )
     SWEEP_USE = at.sweep(
         "&Use settings",
         "Take the selected cell's settings for the next run, and say what is not proven",
@@ -426,9 +429,7 @@ class ActionId(Enum):
         section=2,
     )
     SWEEP_FILTER = at.sweep("&Filter", "Filter the cells", "Ctrl+F", "filter-outline", is_in_tool_bar=False)
-    SWEEP_CLOSE = at.sweep(
-        "&Back to the chart", "Show the large chart and the panels again", "Esc", "arrow-left", section=3
-    )
+    SWEEP_CLOSE = at.sweep("&Back to the chart", "Show the chart and the panels again", "Esc", "arrow-left", section=3)
 
     @property
     def info(self) -> ActionInfo:

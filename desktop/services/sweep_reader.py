@@ -14,8 +14,9 @@ from core.sweeps.cell_table import CellTable
 from core.sweeps.errors import SweepError
 from core.sweeps.plan import SweepPlan
 from core.sweeps.points import Point, points_of
-from core.sweeps.rows import Part
+from core.sweeps.rows import CellState, Part
 from core.sweeps.store import FILE_NAME, SweepStore
+from desktop.services.sweep_judge import Judged, SweepJudge
 from desktop.ui.translation import translate
 
 PAUSE_MS = 2_000
@@ -34,6 +35,11 @@ class FoundSweep:
     first: tuple[Point, ...]
     second: tuple[Point, ...]
 
+    @property
+    def is_over(self) -> bool:
+        """Whether every cell has ended."""
+        return all(cell.state in (CellState.DONE, CellState.FAILED) for cell in self.table.cells)
+
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
@@ -45,8 +51,11 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
+    """cell: the cell whose page is wanted; 0: the page of the sweep; None: no page."""
+
     folder: Path | None
-    is_first: bool
+    is_first: bool = False
+    cell: int | None = None
 
 
 class SweepThread(QThread):
@@ -54,11 +63,15 @@ class SweepThread(QThread):
     listed: the folders of all sweeps, the newest first.
     found: a FoundSweep; of a sweep that is asked for again, only if it has changed.
     failed: a Trouble.
+    written: the path of a page.
+    not_written: why, in a sentence.
     """
 
     listed = Signal(object)
     found = Signal(object)
     failed = Signal(object)
+    written = Signal(Path)
+    not_written = Signal(str)
 
     def __init__(self, root: Path, parent: QObject | None = None) -> None:
         """root: the folder with a folder for each sweep."""
@@ -74,6 +87,10 @@ class SweepThread(QThread):
         from the window's thread."""
         self._requests.put(_Request(folder, is_first))
 
+    def write(self, folder: Path, cell: int) -> None:
+        """Write the page of a cell; 0: of the sweep. Callable from the window's thread."""
+        self._requests.put(_Request(folder, cell=cell))
+
     def end(self) -> bool:
         """End soon and wait. False if it took too long."""
         self._is_ending = True
@@ -83,9 +100,25 @@ class SweepThread(QThread):
     def run(self) -> None:
         """PySide loses exceptions of other threads, so none leaves this method."""
         while (request := self._requests.get()) is not None and not self._is_ending:
+            if request.folder is not None and request.cell is not None:
+                self._write(request.folder, request.cell)
+                continue
             self.listed.emit(folders_in(self._root))
             if request.folder is not None:
                 self._answer(request.folder, request.is_first)
+
+    def _write(self, folder: Path, cell: int) -> None:
+        from core.sweeps.cell_report import write_cell_report  # noqa: PLC0415 - needs Jinja2, for reports alone
+        from core.sweeps.report import write_report  # noqa: PLC0415 - as above
+
+        try:
+            self.written.emit(write_cell_report(folder, cell) if cell else write_report(folder))
+        except SweepError as error:
+            self.not_written.emit(str(error))
+        except Exception as error:
+            _log.exception("The page of a sweep could not be written.")
+            words = translate("Sweeps", "The page could not be written ({0}). Free space on the disk, then try again.")
+            self.not_written.emit(words.format(error))
 
     def _answer(self, folder: Path, is_first: bool) -> None:
         try:
@@ -137,15 +170,23 @@ class SweepWatch(QObject):
     listed = Signal(object)
     found = Signal(object)
     failed = Signal(object)
+    judged = Signal(object)
+    """Judged: of a sweep that is over, a while after it was found."""
+    written = Signal(Path)
+    not_written = Signal(str)
 
     def __init__(self, root: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._judge = SweepJudge(self)
+        self._judge.judged.connect(self._on_judged)
         self._wanted: Path | None = None
         self._is_followed = False
         self._thread = SweepThread(root, self)
         self._thread.listed.connect(self.listed)
         self._thread.found.connect(self._on_found)
         self._thread.failed.connect(self._on_failed)
+        self._thread.written.connect(self.written)
+        self._thread.not_written.connect(self.not_written)
         self._pause = QTimer(self, interval=PAUSE_MS)
         self._pause.timeout.connect(self._ask)
 
@@ -155,9 +196,15 @@ class SweepWatch(QObject):
         self._send(is_first=True)
         self._pause.start()
 
+    def write(self, folder: Path, cell: int) -> None:
+        """Write a page; `written` or `not_written` follows. cell: 0 is the whole sweep."""
+        self._start()
+        self._thread.write(folder, cell)
+
     def stop(self) -> None:
         self._is_followed = False
         self._pause.stop()
+        self._judge.drop()
 
     def close(self) -> bool:
         """End the thread and wait. False on a timeout."""
@@ -168,17 +215,27 @@ class SweepWatch(QObject):
     def _ask(self) -> None:
         self._send(is_first=False)
 
-    def _send(self, *, is_first: bool) -> None:
+    def _start(self) -> None:
         if not self._thread.isRunning():
             self._thread.start(QThread.Priority.LowPriority)
+
+    def _send(self, *, is_first: bool) -> None:
+        self._start()
         self._thread.ask(self._wanted, is_first=is_first)
 
     @Slot(object)
     def _on_found(self, found: FoundSweep) -> None:
         if self._is_followed and found.folder == self._wanted:
             self.found.emit(found)
+            if found.is_over:
+                self._judge.ask(found.folder)
 
     @Slot(object)
     def _on_failed(self, trouble: Trouble) -> None:
         if self._is_followed and trouble.folder == self._wanted:
             self.failed.emit(trouble)
+
+    @Slot(object)
+    def _on_judged(self, judged: Judged) -> None:
+        if judged.folder == self._wanted:
+            self.judged.emit(judged)

@@ -9,9 +9,9 @@ import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker, Slot
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
-from core.sweeps.plan import Scalar, shown
+from core.sweeps.plan import Scalar
 from core.sweeps.points import Point, axis_names, grid_of, ordered_values
-from desktop.sweeps.names import axis_title
+from desktop.sweeps.names import axis_title, value_text
 from desktop.sweeps.picture import Picture, ramp
 from desktop.ui.formatting import format_number
 from desktop.ui.plain_text import Label
@@ -123,7 +123,7 @@ class HeatMapPicture(Picture):
         self._image.setImage(self._colours(shares), levels=(0, 255))
         self._image.setRect(0, 0, columns, rows)
         for axis, values in zip(("bottom", "left"), self._values, strict=True):
-            self.plot.getAxis(axis).setTicks([[(place + 0.5, shown(value)) for place, value in enumerate(values)]])
+            self.plot.getAxis(axis).setTicks([[(place + 0.5, value_text(value)) for place, value in enumerate(values)]])
         self.plot.setXRange(0, columns, padding=0.01)
         self.plot.setYRange(0, rows, padding=0.01)
         self._write(shares)

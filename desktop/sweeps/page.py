@@ -14,6 +14,7 @@ from core.sweeps.points import Point
 from core.sweeps.rows import CellRow, CellState, Part
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.checkpoints.filter_bar import FilterLine
+from desktop.services.sweep_judge import Judged
 from desktop.services.sweep_reader import FoundSweep, SweepWatch, Trouble
 from desktop.state.job_list import Job
 from desktop.sweeps.heat_map import HeatMapPicture
@@ -21,7 +22,7 @@ from desktop.sweeps.parallel import ParallelPicture
 from desktop.sweeps.picture import Picture
 from desktop.sweeps.skill_cost import SkillCostPicture
 from desktop.sweeps.table import SweepTable
-from desktop.sweeps.texts import cells_text, progress_text
+from desktop.sweeps.texts import cells_text, progress_text, proof_text, verdict_texts
 from desktop.ui.formatting import format_count
 from desktop.ui.panel_base import EmptyState, colour_text, mute, set_text
 from desktop.ui.plain_text import ElidedLabel, Label, WrappedLabel, set_tooltip
@@ -51,10 +52,11 @@ class SweepsPage(QWidget):
     """The folder of a sweep that is to be continued, or stopped while it runs."""
     new_requested = Signal()
     open_requested = Signal()
-    report_requested = Signal(object)
-    """The FoundSweep; the selected cells are those of `selected`."""
-    use_requested = Signal(object)
-    """`CellRow` whose settings are to be those of the next run."""
+    report_written = Signal(Path)
+    """A report to be opened."""
+    trouble = Signal(str)
+    use_requested = Signal(object, str)
+    """`CellRow` whose settings are to be those of the next run, and what is proven of them."""
     left = Signal()
     """The chart is to be shown again."""
 
@@ -63,6 +65,8 @@ class SweepsPage(QWidget):
         super().__init__()
         self._theme = theme
         self.found: FoundSweep | None = None
+        self.judged: Judged | None = None
+        """The verdict on `found`, once it is there."""
         self._condition: Filter | None = None
         self._job: Job | None = None
         self.watch = SweepWatch(root, self)
@@ -155,6 +159,9 @@ class SweepsPage(QWidget):
         self.watch.listed.connect(self._on_listed)
         self.watch.found.connect(self._on_found)
         self.watch.failed.connect(self._on_failed)
+        self.watch.judged.connect(self._on_judged)
+        self.watch.written.connect(self.report_written)
+        self.watch.not_written.connect(self.trouble)
         self.sweeps.currentIndexChanged.connect(self._on_chosen)
         self.part.currentIndexChanged.connect(self._draw)
         self.filter.changed.connect(self._on_filter)
@@ -172,6 +179,7 @@ class SweepsPage(QWidget):
                 ids.SWEEP_OPEN: self.open_requested.emit,
                 ids.SWEEP_RUN: self._ask_run,
                 ids.SWEEP_REPORT: self._ask_report,
+                ids.SWEEP_PAGE: self._ask_sweep_report,
                 ids.SWEEP_USE: self._ask_use,
                 ids.SWEEP_FILTER: self._focus_filter,
                 ids.SWEEP_CLOSE: self.left.emit,
@@ -205,7 +213,7 @@ class SweepsPage(QWidget):
 
     @Slot()
     def _on_chosen(self) -> None:
-        self.found = None
+        self.found = self.judged = None
         self._update()
         if self.isVisible():
             self._follow()
@@ -216,7 +224,7 @@ class SweepsPage(QWidget):
 
     @Slot(object)
     def _on_found(self, found: FoundSweep) -> None:
-        self.found = found
+        self.found, self.judged = found, None
         has_other_columns = self.table.show_columns(found.table)
         if has_other_columns:
             self.table.selectionModel().selectionChanged.connect(self._on_selection)
@@ -237,6 +245,17 @@ class SweepsPage(QWidget):
         self.empty.update_state(is_empty=True, is_loading=False, text=trouble.sentence)
 
     @Slot(object)
+    def _on_judged(self, judged: Judged) -> None:
+        self.judged = judged
+        self._show_verdict()
+
+    def _show_verdict(self) -> None:
+        text, details = verdict_texts(self.found, self.judged)
+        self.verdict.setText(text)
+        set_tooltip(self.verdict, details)
+        self.verdict.setVisible(bool(text))
+
+    @Slot(object)
     def _on_filter(self, condition: Filter | None) -> None:
         self._condition = condition
         self._show_cells()
@@ -244,6 +263,7 @@ class SweepsPage(QWidget):
     def _update(self, *, fits: bool = False) -> None:
         self._show_cells(fits=fits)
         self._show_progress()
+        self._show_verdict()
         self._draw()
         self._update_actions()
 
@@ -298,7 +318,8 @@ class SweepsPage(QWidget):
         actions, chosen = self.actions_of_panel, self.selected()
         is_one = len({cell.configuration.number for cell in chosen}) == 1
         actions[ActionId.SWEEP_USE].setEnabled(is_one)
-        actions[ActionId.SWEEP_REPORT].setEnabled(self.found is not None)
+        actions[ActionId.SWEEP_REPORT].setEnabled(bool(chosen))
+        actions[ActionId.SWEEP_PAGE].setEnabled(self.found is not None)
         is_open = self.found is not None and any(cell.state in _OPEN for cell in self.found.table.cells)
         actions[ActionId.SWEEP_RUN].setEnabled(is_open or self._job is not None)
         self._present_run(is_running=self._job is not None)
@@ -324,13 +345,20 @@ class SweepsPage(QWidget):
 
     @Slot()
     def _ask_report(self) -> None:
+        chosen = self.selected()
+        if self.found is not None and chosen:
+            self.watch.write(self.found.folder, chosen[0].number)
+
+    @Slot()
+    def _ask_sweep_report(self) -> None:
         if self.found is not None:
-            self.report_requested.emit(self.found)
+            self.watch.write(self.found.folder, 0)
 
     @Slot()
     def _ask_use(self) -> None:
-        if chosen := self.selected():
-            self.use_requested.emit(chosen[0])
+        chosen = self.selected()
+        if chosen:
+            self.use_requested.emit(chosen[0], proof_text(self.judged, chosen[0].configuration))
 
     @Slot()
     def _focus_filter(self) -> None:

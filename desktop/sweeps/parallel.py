@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyqtgraph as pg
 
-from core.sweeps.plan import Scalar, shown
+from core.sweeps.plan import Scalar
 from core.sweeps.points import Point, axis_names, ordered_values
-from desktop.sweeps.names import axis_title
+from desktop.sweeps.names import axis_title, value_text
 from desktop.sweeps.picture import Picture, ramp, shares_of, skills_of
 from desktop.ui.formatting import format_number
 from desktop.ui.plots import FloatArray, PlotAxis
@@ -88,7 +88,7 @@ class ParallelPicture(Picture):
         for place, name in enumerate(names):
             values = ordered_values(self.points, name)
             for value in values if len(values) <= _MOST_LABELS else (values[0], values[-1]):
-                self._add_label(place, _height(values, value), shown(value))
+                self._add_label(place, _height(values, value), value_text(value))
         skills = skills_of(self.points)
         for height, skill in dict.fromkeys(((0.0, float(skills.min())), (1.0, float(skills.max())))):
             self._add_label(len(names), height, format_number(100.0 * skill, 2, signed=True))

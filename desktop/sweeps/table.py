@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QHeaderView, QTableView
 
 from core.domain.events import Estimate
 from core.sweeps.cell_table import CellColumn, CellTable
-from core.sweeps.plan import shown
 from core.sweeps.points import skill_of
 from core.sweeps.rows import CellRow, CellState, Part
-from desktop.sweeps.names import axis_title
+from desktop.sweeps.names import axis_title, value_text
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_number
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import space_rows
@@ -101,7 +100,7 @@ def _column(title: str, text: Text, side: Qt.AlignmentFlag = LEFT, meaning: str 
 def _setting_column(column: CellColumn) -> Column[CellRow]:
     def text(cell: CellRow) -> str:
         value = column.value(cell)
-        return MISSING if value is None else shown(value)
+        return MISSING if value is None else value_text(value)
 
     side = LEFT if "TEXT" in column.type else RIGHT
     return Column(axis_title(column.setting), text, f"{axis_title(column.setting)}\n{column.setting}", side)

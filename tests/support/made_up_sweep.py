@@ -48,7 +48,8 @@ def result_of(cell: Cell, random: np.random.Generator) -> CellResult:
     rate, width = (float(value) for _key, value in cell.configuration.settings)
     skill = 0.01 + 0.0001 * width - 0.004 * abs(np.log10(rate / 0.0004)) - 0.003 * (cell.configuration.model == "gru")
     first, second = (
-        PartSkills(*(_estimate(skill + 0.002 * float(random.standard_normal())) for _quantity in "cr")) for _part in "12"
+        PartSkills(*(_estimate(skill + 0.002 * float(random.standard_normal())) for _quantity in "cr"))
+        for _part in "12"
     )
     return CellResult(f"{cell.number:064x}", 1500, first, second, ())
 
@@ -62,7 +63,7 @@ def store_sweep(folder: Path, plan: SweepPlan, *, open_cells: int = 0, failed: i
     folder.mkdir(parents=True, exist_ok=True)
     cells, random = cells_of(plan), np.random.default_rng(1)
     with SweepStore(folder) as store:
-        store.begin(SweepHead(plan, {}, cells[0].files, "1.0", "2.0"))
+        store.begin(SweepHead(plan, {}, cells[0].files, {}, "1.0", "2.0"))
         store.add(cells)
         ended = cells[: len(cells) - open_cells]
         for place, cell in enumerate(ended):
