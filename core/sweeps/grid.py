@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from pydantic import ValidationError
 from core.domain.challenger_sources import MODEL_NAMES, ChallengerSource, source_of
 from core.settings.faults import sentence_of
 from core.settings.tree import MarketSettings, RecordSettings, Settings, from_dict, to_dict
-from core.sweeps.errors import SweepError
+from core.sweeps.errors import SweepError, UnfitSettingsError
 from core.sweeps.plan import (
     MAIN_MODEL,
     Cell,
@@ -78,8 +79,8 @@ def _with_values(settings: Settings, values: NamedValues) -> Settings:
             settings = replace(settings, **{group: replace(getattr(settings, group), **changed)})
         except ValidationError as error:
             problem = error.errors()[0]
-            keys = problem["loc"] or tuple(changed)
-            raise SweepError(f"settings: {group}.{keys[0]} is not right: {sentence_of(problem)}.") from error
+            key, kind = (problem["loc"][0], SweepError) if problem["loc"] else (next(iter(changed)), UnfitSettingsError)
+            raise kind(f"settings: {group}.{key} is not right: {sentence_of(problem)}.") from error
     return settings
 
 
@@ -119,7 +120,8 @@ def check_ends(plan: SweepPlan, base: Mapping[str, Any]) -> None:
     check_keys(plan)
     for key, values in plan.settings.items():
         for value in (values.start, values.stop) if isinstance(values, SettingRange) else values:
-            settings_of(base, Configuration(1, plan.models[0], ((key, value),)), plan.seeds[0], plan.device)
+            with suppress(UnfitSettingsError):  # with others it may go together
+                settings_of(base, Configuration(1, plan.models[0], ((key, value),)), plan.seeds[0], plan.device)
 
 
 def with_default(configurations: Sequence[Configuration], base: Mapping[str, Any]) -> tuple[Configuration, ...]:
@@ -182,7 +184,7 @@ def _drawn(plan: SweepPlan, base: Mapping[str, Any]) -> list[tuple[str, NamedVal
             break
         model = plan.models[int(generator.integers(len(plan.models)))]
         one = model, tuple((key, _draw(generator, values)) for key, values in plan.settings.items())
-        if _fits(base, Configuration(1, *one), plan):
+        if fits(base, Configuration(1, *one), plan):
             drawn[one] = None
     if not drawn:
         raise SweepError("settings: none of the combinations drawn is allowed. Choose values that go together.")
@@ -208,7 +210,7 @@ def _draw(generator: np.random.Generator, values: Values) -> Scalar:
     return values[int(generator.integers(len(values)))]
 
 
-def _fits(base: Mapping[str, Any], configuration: Configuration, plan: SweepPlan) -> bool:
+def fits(base: Mapping[str, Any], configuration: Configuration, plan: SweepPlan) -> bool:
     """Whether a combination is allowed; single values are checked before, with a sentence."""
     try:
         settings_of(base, configuration, plan.seeds[0], plan.device)

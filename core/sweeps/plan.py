@@ -95,6 +95,9 @@ class SweepPlan:
     """So many configurations drawn at random, instead of a grid."""
     budget: int | None = Field(default=None, ge=1, le=100_000)
     """So many configurations proposed by Optuna, instead of a grid."""
+    batch: int = Field(default=8, ge=1, le=1000)
+    """So many configurations Optuna proposes at once, before it learns their skills: the same ones, however many
+    workers there are."""
     sampler: Literal["tpe", "random", "qmc"] = "tpe"
     storage: Literal["journal", "sqlite"] = "journal"
     """Of Optuna's study, in the sweep's folder."""

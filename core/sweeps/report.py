@@ -95,10 +95,10 @@ def read_figures(folder: Path) -> SweepFigures:
     return SweepFigures(folder.resolve().name, verdict, cells, *(points_of(cells, part) for part in Part))
 
 
-def write_report(folder: Path) -> Path:
-    """The path of the page. Raises SweepError, and OSError if it cannot be written."""
+def write_page(folder: Path, figures: SweepFigures) -> Path:
+    """The path of the page. Raises OSError."""
     path = folder / FILE_NAME
-    write_durably(path, page(read_figures(folder)).encode())
+    write_durably(path, page(figures).encode())
     return path
 
 

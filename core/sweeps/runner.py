@@ -16,8 +16,8 @@ from core.sweeps.start import ModelFiles
 from core.sweeps.store import SweepHead, SweepStore
 
 LOOK_EVERY_S = 0.5
-MOST_DEATHS = 3
-"""Workers that may die with a cell before it counts as failed: perhaps the cell ends them."""
+SUSPECT_DEATHS, MOST_DEATHS = 2, 4
+"""Workers that may die with a cell before it runs alone, and before it counts as failed: perhaps it ends them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,27 @@ class SweepRunner:
     def _hand_out(self) -> None:
         free = self._executor.free()
         self._slots = max(self._slots, free + len(self._running))
-        begun = []
-        while free > len(begun) and (self._waiting or self._propose()):
-            begun.append(self._waiting.popleft())
+        begun = self._suspect() if self._is_next_suspect() else self._next(free)
         self._store.mark([cell.number for cell in begun], CellState.RUNNING)
         for cell in begun:
             self._running[cell.number], self._states[cell.number] = cell, CellState.RUNNING
             self._executor.submit(self._job(cell))
+
+    def _next(self, free: int) -> list[Cell]:
+        """The next cells, as many as there are workers; none beside a suspect."""
+        begun: list[Cell] = []
+        if any(self._deaths[number] >= SUSPECT_DEATHS for number in self._running):
+            return begun
+        while len(begun) < free and not self._is_next_suspect() and (self._waiting or self._propose()):
+            begun.append(self._waiting.popleft())
+        return begun
+
+    def _is_next_suspect(self) -> bool:
+        return bool(self._waiting) and self._deaths[self._waiting[0].number] >= SUSPECT_DEATHS
+
+    def _suspect(self) -> list[Cell]:
+        """The next cell, which runs alone: of a pool all processes end with one, and no other cell is to be blamed."""
+        return [] if self._running or not self._executor.free() else [self._waiting.popleft()]
 
     def _propose(self) -> bool:
         """Whether further cells were proposed."""
@@ -128,12 +142,19 @@ class SweepRunner:
             if self._deaths[number] < MOST_DEATHS:
                 self._states[number] = CellState.WAITING
                 self._store.mark([number], CellState.WAITING)
-                self._waiting.appendleft(cell)
+                self._give_back(cell)
                 return
-            outcome = replace(outcome, sentence=f"Its worker's process died {MOST_DEATHS} times: perhaps of it.")
+            outcome = replace(outcome, sentence=f"The process of its worker died {MOST_DEATHS} times.")
         self._write(outcome)
         self._on_configuration(cell.configuration)
         self._report(number)
+
+    def _give_back(self, cell: Cell) -> None:
+        """To the front; a suspect to the end."""
+        if self._deaths[cell.number] >= SUSPECT_DEATHS:
+            self._waiting.append(cell)
+        else:
+            self._waiting.appendleft(cell)
 
     def _write(self, outcome: Outcome) -> None:
         number = outcome.job.number

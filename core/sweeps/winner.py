@@ -11,6 +11,7 @@ from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE
 from core.forecast.score import gain, skill
 from core.sweeps import verdict_text
 from core.sweeps.best_of_many import ArchIsMissingError, Comparison, compare
+from core.sweeps.dependence import widening
 from core.sweeps.pooling import Pool, Reader, Survey, pool, survey
 from core.sweeps.rows import LossSeries, Part
 from core.sweeps.store import SweepStore
@@ -108,6 +109,7 @@ class _Parts:
         self._second, self._times = readers[1], surveys[1].shared(compared)
         self.choosing = pool(readers[0], compared, surveys[0].shared(compared), default)
         self.judging = pool(self._second, compared, self._times, default)
+        self._widening = widening(self.judging.losses - self.judging.of(default)[:, None])
         self.n_first, self.n_second = self.choosing.reference.size, self.judging.reference.size
 
     def best(self) -> int:
@@ -118,7 +120,7 @@ class _Parts:
         return self.default if means[default] <= means[place] else self.choosing.configurations[place]
 
     def edge(self, configuration: int) -> Estimate:
-        return _edge(self.judging, configuration, self.default)
+        return _edge(self.judging, configuration, self.default, self._widening)
 
     def seed_edges(self, configuration: int) -> tuple[SeedEdge, ...]:
         pair = (configuration, self.default)
@@ -130,7 +132,7 @@ class _Parts:
         def read(number: int) -> Sequence[LossSeries]:
             return [each for each in series[number] if each.seed == seed]
 
-        return _edge(pool(read, pair, self._times, self.default), *pair)
+        return _edge(pool(read, pair, self._times, self.default), *pair, self._widening)
 
     def standings(self, comparison: Comparison | None) -> tuple[Standing, ...]:
         return tuple(
@@ -146,8 +148,12 @@ class _Parts:
         )
 
 
-def _edge(losses: Pool, configuration: int, default: int) -> Estimate:
-    return gain(losses.of(configuration), losses.of(default), losses.reference)
+def _edge(losses: Pool, configuration: int, default: int, wider: float) -> Estimate:
+    found = gain(losses.of(configuration), losses.of(default), losses.reference)
+    if found.value is None or found.low is None or found.high is None:
+        return found
+    low, high = (found.value + wider * (end - found.value) for end in (found.low, found.high))
+    return replace(found, low=low, high=high)
 
 
 def _judged(parts: _Parts, comparison: Comparison, labels: Mapping[int, str], reasons: Mapping[int, str]) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from desktop.app.stopping import stopped_by_signals
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.options import common_options, print_json, with_context, with_stored_context
 from desktop.commands.sweep_output import SweepOutput, print_outlook, print_result
+from desktop.commands.sweep_verdict import judge_and_report, print_verdict
 
 if TYPE_CHECKING:
     from core.sweeps.executor import Executor
@@ -88,6 +90,8 @@ def run(
             _run(context, draft, store, output, stop, _Place(count, scheduler, pool), retry_failed)
         result = _result(store, stop.is_set())
         _store_rate(context, store)
+    if not result["stopped"]:
+        result |= judge_and_report(chosen)
     print_json(result) if context.as_json else print_result(result)
     if result["stopped"]:
         raise UserError(f"Stopped. The same command continues the sweep in {chosen}.", INTERRUPTED)
@@ -136,6 +140,11 @@ def _proposals(store: SweepStore, draft: Draft) -> Proposals:
         from core.sweeps.proposals import NoProposals  # noqa: PLC0415 - one of the two
 
         return NoProposals()
+    if find_spec("optuna") is None:
+        raise SweepError(
+            "budget needs Optuna, which is not installed. Install it with `pip install 'ghostcandle[sweeps]'`, or "
+            "leave out budget for a grid."
+        )
     from core.sweeps.guided import GuidedProposals  # noqa: PLC0415 - Optuna, an extra
 
     return GuidedProposals(store, draft)
@@ -208,6 +217,16 @@ def _store_rate(context: Context, store: SweepStore) -> None:
             estimate.store_rate(context.folder.sweeps, rate)
         except OSError as error:
             click.echo(f"The rate for later estimates was not stored ({error.strerror}).", err=True)
+
+
+@sweep.command("report")
+@click.argument("folder", type=click.Path(path_type=Path))
+@common_options
+@with_context
+def report(context: Context, folder: Path) -> None:
+    """Judge the sweep in FOLDER, also while it is running, and write its page, report.html, there."""
+    found = judge_and_report(folder)
+    print_json(found) if context.as_json else print_verdict(found)
 
 
 @sweep.command("export")

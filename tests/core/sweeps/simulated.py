@@ -54,7 +54,7 @@ def sweep(seed: int, candles: int = 2_000, better: int | None = None, advantage:
 
 def _market(generator: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
     """Volatility and returns: [market, n]. The logarithm of volatility is an autoregression."""
-    shocks = _memory(generator.standard_normal((MARKETS + 1, n)), 0.98)
+    shocks = autoregression(generator.standard_normal((MARKETS + 1, n)), 0.98)
     volatility = np.exp(0.4 * (np.sqrt(0.7) * shocks[:1] + np.sqrt(0.3) * shocks[1:]))
     draws = generator.standard_t(5, (MARKETS + 1, n)) / np.sqrt(5.0 / 3.0)
     return volatility, volatility * (np.sqrt(0.6) * draws[:1] + np.sqrt(0.4) * draws[1:])
@@ -66,10 +66,10 @@ def _errors(generator: np.random.Generator, n: int) -> FloatArray:
     parts = (
         np.sqrt(share) * generator.standard_normal(shape) for share, shape in zip((0.7, 0.2, 0.1), shapes, strict=True)
     )
-    return _memory(sum(parts, np.zeros(shapes[-1])), 0.9)
+    return autoregression(sum(parts, np.zeros(shapes[-1])), 0.9)
 
 
-def _memory(shocks: FloatArray, memory: float) -> FloatArray:
+def autoregression(shocks: FloatArray, memory: float) -> FloatArray:
     """An autoregression of deviation 1 along the last axis, from its stationary state."""
     values = shocks.copy()
     for row in range(1, shocks.shape[-1]):

@@ -37,7 +37,7 @@ def store_simulated(
         for number, (of, file, seed) in enumerate(product(configurations, files, range(SEEDS)), start=1)
     ]
     with SweepStore(folder) as store:
-        store.begin(SweepHead(plan, {}, files, "1.0", "2.0"))
+        store.begin(SweepHead(plan, {}, files, {}, "1.0", "2.0"))
         store.add(cells)
         for cell in cells:
             seconds = 10.0 + 0.5 * float(dict(cell.configuration.settings)["model.width"])

@@ -9,7 +9,7 @@ import pytest
 from core.evaluation.report.figures import between, percent
 from core.sweeps import report_charts
 from core.sweeps.errors import SweepError
-from core.sweeps.report import FILE_NAME, SweepFigures, page, read_figures, write_report
+from core.sweeps.report import FILE_NAME, SweepFigures, page, read_figures, write_page
 from core.sweeps.store import SweepStore
 from core.sweeps.winner import judge_sweep
 from tests.core.evaluation.report.tree import Tree, require_self_contained
@@ -102,7 +102,7 @@ def test_the_same_sweep_gives_the_same_bytes(folder: Path, figures: SweepFigures
 
 
 def test_the_page_is_written_beside_the_table(folder: Path, figures: SweepFigures) -> None:
-    path = write_report(folder)
+    path = write_page(folder, figures)
     assert path == folder / FILE_NAME
     assert path.read_text(encoding="utf-8") == page(figures)
 

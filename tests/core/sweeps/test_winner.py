@@ -13,6 +13,8 @@ from tests.core.sweeps.simulated import SEEDS, SETTINGS, Part, labels, sweep
 pytest.importorskip("arch", reason="needs the library arch: pip install 'ghostcandle[sweeps]'")
 BETTER, ADVANTAGE = 3, 0.25
 FAST, SLOW = 10, 200
+MOST_BY_CHANCE = 16
+"""Of 200 cases of 5 %, exceeded in 3 of 100 suites; it was 14 of these, and 16 of 400 others."""
 
 
 def verdict(seed: int, better: int | None = None, advantage: float = 0.0, candles: int = 2_000) -> Verdict:
@@ -36,9 +38,11 @@ def test_of_equal_settings_at_most_one_in_20_is_called_better() -> None:
     verdicts = [verdict(seed) for seed in range(SLOW)]
     better = sum(each.is_better for each in verdicts)
     bound = sum(each.any_better_p is not None and each.any_better_p <= 0.05 for each in verdicts)
-    complete = sum(all(standing.in_set for standing in each.standings) for each in verdicts)
-    print(f"of {SLOW}: better {better}, any better {bound}, all in the set {complete}")
+    without_default = sum(not each.standings[0].in_set for each in verdicts)
+    print(f"of {SLOW}: better {better}, any better {bound}, the default not in the set {without_default}")
     assert better <= 0.05 * SLOW
+    assert without_default <= 0.05 * SLOW
+    assert bound <= MOST_BY_CHANCE
 
 
 def test_a_better_setting_is_found() -> None:
