@@ -66,6 +66,13 @@ def values_text(values: Values) -> str:
     return f"{_word(values.start)} to {_word(values.stop)}{steps}{', log' * (values.scale == 'log')}"
 
 
+def values_data(values: Values) -> Any:
+    """Plain data, as `plan_of` takes it."""
+    if not isinstance(values, SettingRange):
+        return list(values)
+    return {"from": values.start, "to": values.stop, "steps": values.steps, "scale": values.scale}
+
+
 def read_seeds(text: str) -> tuple[int, ...]:
     """``0, 1, 2`` or ``0 to 4``. Raises ValueError with a sentence."""
     if found := re.fullmatch(r"\s*(\d+)\s+to\s+(\d+)\s*", text):

@@ -13,7 +13,7 @@ from core.settings.tree import Settings
 from core.sweeps.errors import SweepError
 from core.sweeps.estimate import stored_rate
 from core.sweeps.plan import SweepPlan, plan_data, plan_of, read_plan
-from core.sweeps.typed_values import read_seeds
+from core.sweeps.typed_values import read_seeds, values_data
 from desktop.dialogs.file_check import FilePicker, Found, Watch, check_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.jobs.form import JobDialog
@@ -92,7 +92,8 @@ class SweepDialog(JobDialog):
         data = self._data | self.search.fields()
         data["files"] = [str(file) for file in self.picker.files()]
         data["models"] = self.models.models()
-        data["settings"] = self.rows.settings(needs_steps=needs_steps)
+        settings = self.rows.settings(needs_steps=needs_steps)
+        data["settings"] = {key: values_data(values) for key, values in settings.items()}
         data["seeds"] = self._seeds()
         data["together"] = self.together.currentData()
         data["candles"] = self.candles.entered() or None

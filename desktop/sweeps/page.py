@@ -225,11 +225,10 @@ class SweepsPage(QWidget):
     @Slot(object)
     def _on_found(self, found: FoundSweep) -> None:
         self.found, self.judged = found, None
-        has_other_columns = self.table.show_columns(found.table)
-        if has_other_columns:
+        if self.table.show_columns(found.table):
             self.table.selectionModel().selectionChanged.connect(self._on_selection)
         self._use_subject()
-        self._update(fits=has_other_columns)
+        self._update(fits=True)
 
     def _use_subject(self) -> None:
         """The columns of this sweep are those of its filter."""

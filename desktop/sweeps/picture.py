@@ -18,6 +18,7 @@ from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.plots import FloatArray, NumberAxis, apply_plot_palette, plot_widget
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
 
 _LOWEST_PX = 96
 
@@ -57,7 +58,7 @@ class Picture(QWidget):
     def show_points(self, points: Sequence[Point]) -> None:
         """Draw these; those without a skill are left out."""
         self.points = tuple(point for point in points if point.skill is not None)
-        missing = self.draw()
+        missing = self.draw() if self.points else translate("Sweeps", "No cell has ended yet.")
         set_text(self.missing, missing)
         self.plot.setVisible(not missing)
         self.missing.setVisible(bool(missing))
@@ -69,7 +70,7 @@ class Picture(QWidget):
             self.mark()
 
     def draw(self) -> str:
-        """Draw `points` and the mark. Returns why there is nothing to draw; empty if there is."""
+        """Draw `points`, which are not empty, and the mark. Returns why there is nothing to draw; empty if there is."""
         raise NotImplementedError
 
     def mark(self) -> None:

@@ -33,8 +33,6 @@ class SkillCostPicture(Picture):
         theme.follow(self, self._apply_palette)
 
     def draw(self) -> str:
-        if not self.points:
-            return translate("Sweeps", "No cell has ended yet.")
         x, y = _seconds(self.points), skills_of(self.points)
         self._dots.setData(x, y)
         self.plot.setXRange(float(x.min()) - _MARGIN, float(x.max()) + _MARGIN, padding=_MARGIN)

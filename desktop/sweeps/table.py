@@ -129,16 +129,19 @@ class SweepTable(QTableView):
         header.setSectionsClickable(True)
         header.setSortIndicatorShown(True)
         header.sectionClicked.connect(self._on_title)
+        header.sectionResized.connect(self._on_resized)
+        self._is_fitting = self._has_own_widths = False
+        """The second: the user has dragged an edge."""
         theme.changed.connect(self._on_theme)
 
     def show_columns(self, found: CellTable) -> bool:
-        """Take the columns of this sweep. Returns whether they are others."""
+        """Take the columns of this sweep. Returns whether they are others, under another selection model."""
         columns = _shown_columns(self._theme, found)
         names = tuple(name for name, _column in columns)
         if names == self._names:
             return False
         former = self.rows_model
-        self._names = names
+        self._names, self._has_own_widths = names, False
         self.rows_model = RowsModel([column for _name, column in columns], self, key=lambda cell: cell.number)
         self.setModel(self.rows_model)
         former.deleteLater()
@@ -148,10 +151,12 @@ class SweepTable(QTableView):
         return True
 
     def show_cells(self, cells: Sequence[CellRow], *, fits: bool) -> None:
-        """fits: whether the columns take the width of their texts."""
+        """fits: the columns take the width of their texts, unless the user has set one."""
         self.rows_model.show(cells)
-        if fits:
+        if fits and not self._has_own_widths:
+            self._is_fitting = True
             self._fit()
+            self._is_fitting = False
 
     def selected(self) -> list[CellRow]:
         return self.rows_model.chosen(self)
@@ -189,6 +194,11 @@ class SweepTable(QTableView):
         self.sorting = (name, is_descending)
         self._show_sorting()
         self.sorting_changed.emit()
+
+    @Slot(int, int, int)
+    def _on_resized(self, column: int, _before: int, _after: int) -> None:
+        is_last = column == len(self._names) - 1  # which takes the room that is left
+        self._has_own_widths = self._has_own_widths or not (self._is_fitting or is_last)
 
     @Slot()
     def _on_theme(self) -> None:
