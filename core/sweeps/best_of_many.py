@@ -87,7 +87,7 @@ def _confidence_set(rows: FloatArray, length: int) -> FloatArray:
 
 
 def _any_better(rows: FloatArray, default: int, length: int) -> float | None:
-    """In units of its own deviation each, as in Hansen's statistic: arch divides by none of them, whatever `studentize`
+    """Each in units of its deviation, as in Hansen's statistic: arch divides by none of them, whatever `studentize`
     says, and one restless setting would hide all others (findings/arch-spa-is-not-studentized.sh)."""
     differences = rows - rows[:, [default]]
     deviations = _deviations(differences, length)

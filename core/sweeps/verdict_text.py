@@ -44,15 +44,15 @@ def proof(edge: Estimate) -> str:
 def headline(in_set: Sequence[str], compared: int, edge: Estimate | None) -> str:
     """in_set: the labels of the settings that may be the best. edge: of the best over the default; None if the default
     is the best."""
-    return f"{_told_apart(in_set, compared)} {_edge(edge)}"
+    return f"{_in_set(in_set, compared)} {_edge(edge)}"
 
 
-def _told_apart(in_set: Sequence[str], compared: int) -> str:
+def _in_set(in_set: Sequence[str], compared: int) -> str:
     if len(in_set) == compared:
-        return f"The {compared:,} settings cannot be told apart."
+        return f"The {compared:,} settings are indistinguishable."
     if len(in_set) == 1:
         return f"Of {compared:,} settings one is proven to be the best: {printable(in_set[0])}."
-    return f"Of {compared:,} settings {len(in_set):,} cannot be told apart."
+    return f"Of {compared:,} settings {len(in_set):,} are indistinguishable."
 
 
 def _edge(edge: Estimate | None) -> str:
