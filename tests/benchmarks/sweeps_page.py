@@ -1,6 +1,6 @@
 """The Sweeps page over 10,000 made-up cells: how long until it is open, and how long a filter takes, painting included.
 
-python -m tests.benchmarks.sweeps
+python -m tests.benchmarks.sweeps_page
 """
 
 from __future__ import annotations
