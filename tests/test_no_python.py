@@ -40,14 +40,18 @@ def install(machine: Path, tools: dict[str, str]) -> None:
     ("tools", "system", "command"),
     [
         (APT_OF["ubuntu 26.04"], "", "sudo apt-get install python3 python3-venv"),
-        (APT_OF["ubuntu 22.04"], "", "curl -LsSf https://astral.sh/uv/install.sh | sh && "),
+        (APT_OF["ubuntu 22.04"], "", "wget -qO- https://astral.sh/uv/install.sh | sh && "),
         (APT_OF["ubuntu 22.04"] | {"uv": ""}, "", "uv python install 3.13"),
         ({"brew": ""}, "", "brew install uv && uv python install 3.13"),
         ({}, "Windows_NT", "winget install --id=astral-sh.uv -e"),
         (APT_OF["ubuntu 26.04"] | {"python3.14": ""}, "", "sudo apt-get install python3.14-venv"),
         (APT_OF["ubuntu 26.04"] | {"python3": "", "uv": ""}, "", "sudo apt-get install python3-venv"),
-        (APT_OF["ubuntu 22.04"] | {"python3": "exit 1"}, "", "curl -LsSf https://astral.sh/uv/install.sh | sh && "),
-        ({"dnf": ""}, "", "curl -LsSf https://astral.sh/uv/install.sh | sh && "),
+        (
+            APT_OF["ubuntu 22.04"] | {"python3": "exit 1", "curl": ""},
+            "",
+            "curl -LsSf https://astral.sh/uv/install.sh | sh && ",
+        ),
+        ({"dnf": "", "curl": ""}, "", "curl -LsSf https://astral.sh/uv/install.sh | sh && "),
     ],
 )
 def test_one_command_is_named(machine: Path, tools: dict[str, str], system: str, command: str) -> None:

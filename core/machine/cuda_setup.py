@@ -5,8 +5,10 @@ compatibility; pytorch/pytorch#162531). torch's CUDA 13 builds are for compute c
 for 5.0 and newer (torch/cuda/__init__.py, PYTORCH_RELEASES_CODE_CC); torch 2.14 is the last with a 12.6 build
 (pytorch/pytorch#190385). WSL2 uses the driver of Windows (NVIDIA's CUDA on WSL user guide). After a suspend CUDA may
 stay away until the module nvidia_uvm is loaded again (pytorch/pytorch#49081). Driver 580 is the last for compute
-capability below 7.5: newer ones ignore these GPUs (NixOS/nixos-hardware#1880). torch 2.15 is the first with a wheel for
-Python 3.15.
+capability below 7.5: newer ones ignore these GPUs (NixOS/nixos-hardware#1880). From Turing on NVIDIA's open kernel
+modules fit, and on Blackwell no others do (NVIDIA's driver README, "Open Linux Kernel Modules"); ubuntu-drivers takes
+them only for a name that ends in -open (UbuntuDrivers/detect.py, 2026). With MIG switched on, CUDA sees instances alone
+(NVIDIA's MIG user guide). torch 2.15 is the first with a wheel for Python 3.15.
 """
 
 from __future__ import annotations
@@ -26,7 +28,13 @@ _LAST_PYTHON_FOR_OLDER_CARDS = (3, 14)
 _INDEX = "https://download.pytorch.org/whl"
 RELOAD_DRIVER = "sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm"
 """Restores CUDA after a suspend on Linux."""
-_AGAIN = "run ghostcandle doctor again."
+_AGAIN = "check again:\n    {program} doctor"
+_UBUNTU = "    sudo apt update && sudo ubuntu-drivers install nvidia:580"
+_OLDER_CARDS = "GTX 745, 750, 900 or 10, GT 1030, MX110 to MX350, Titan X, Xp or V, V100, Quadro and Tesla M or P"
+_NO_DRIVER_HELPS = (
+    "\nIf it says that all drivers are installed, the GPU may be switched off (sudo prime-select nvidia), or Secure "
+    "Boot may refuse the driver (sign it, or turn Secure Boot off)."
+)
 _INSTALL = (
     "a download of a few gigabytes. Close Ghostcandle first; the command is:\n    {python} -m pip install torch=="
 )
@@ -34,10 +42,15 @@ _INSTALL = (
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU as the driver lists it. capability: its compute capability, None if the driver does not report it."""
+    """One GPU as the driver lists it."""
 
     name: str
     capability: tuple[int, int] | None
+    """Its compute capability; None: the driver does not report it."""
+    is_lost: bool = False
+    """It fell off the bus: the driver counts it, and gets no answer from it."""
+    lacks_mig_instance: bool = False
+    """It is divided by MIG, without an instance that could be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +115,7 @@ class Case:
 
 def facts_from(answer: dict[str, Any]) -> CudaFacts:
     """Parse the facts from JSON. Raises TypeError and KeyError for another object."""
-    gpus = (Gpu(gpu["name"], gpu["capability"] and tuple(gpu["capability"])) for gpu in answer["gpus"])
+    gpus = (Gpu(**{**gpu, "capability": gpu["capability"] and tuple(gpu["capability"])}) for gpu in answer["gpus"])
     lists = {name: tuple(answer[name]) for name in ("architectures", "python_version")}
     return CudaFacts(**{**answer, **lists, "gpus": tuple(gpus)})
 
@@ -119,6 +132,7 @@ def filled_in(text: str, facts: CudaFacts) -> str:
         gpu=" and ".join(gpu.name for gpu in facts.gpus) or "the NVIDIA GPU",
         driver="no working NVIDIA driver" if facts.driver is None else too_old,
         version=_fitting_driver(facts),
+        on_ubuntu=_command_on_ubuntu(facts),
         python=facts.python,
         program=facts.program,
         torch=base,
@@ -139,9 +153,17 @@ def known_fault(cuda: str, driver: str | None, gpus: tuple[Gpu, ...]) -> str:
 
 def _fitting_driver(facts: CudaFacts) -> str:
     if not facts.gpus:
-        return "version 580 or newer (exactly branch 580 for GTX 745, 750, 900 and 10, Titan V and V100)"
-    is_any_old = any(gpu.capability is not None and gpu.capability < _TURING for gpu in facts.gpus)
-    return "exactly branch 580: newer ones do not support this GPU" if is_any_old else "version 580 or newer"
+        return f"version 580 or newer (exactly branch 580 for {_OLDER_CARDS})"
+    old = [gpu.name for gpu in facts.gpus if _is_below(gpu, _TURING)]
+    return f"exactly branch 580: newer ones do not support {' and '.join(old)}" if old else "version 580 or newer"
+
+
+def _command_on_ubuntu(facts: CudaFacts) -> str:
+    """Both commands if nothing tells the card: without a driver it has no name."""
+    if not facts.gpus:
+        return f"for RTX and GTX 16, or newer, is:\n{_UBUNTU}-open\nand for the older ones:\n{_UBUNTU}"
+    is_any_old = any(_is_below(gpu, _TURING) for gpu in facts.gpus)
+    return f"is:\n{_UBUNTU}" if is_any_old else f"is:\n{_UBUNTU}-open"
 
 
 def _version_for_older_cards(base: str) -> str:
@@ -149,8 +171,12 @@ def _version_for_older_cards(base: str) -> str:
     return base if (major, minor) <= _LAST_FOR_OLDER_CARDS else "{}.{}.0".format(*_LAST_FOR_OLDER_CARDS)
 
 
+def _is_below(gpu: Gpu, capability: tuple[int, int]) -> bool:
+    return gpu.capability is not None and gpu.capability < capability
+
+
 def _is_old_card(facts: CudaFacts, below: tuple[int, int] = _TURING) -> bool:
-    return bool(facts.gpus) and all(gpu.capability is not None and gpu.capability < below for gpu in facts.gpus)
+    return bool(facts.gpus) and all(_is_below(gpu, below) for gpu in facts.gpus)
 
 
 def _needs_driver(facts: CudaFacts) -> bool:
@@ -201,7 +227,8 @@ CASES = (
         "several GPUs, and another than the first can be used",
         lambda facts: bool(facts.usable),
         problem="{refused} cannot be used, but {usable} ({usable_name}) can",
-        advice="Set Device to {usable} in File › Preferences, or start with:\n    {program} run --device {usable}",
+        advice="Start with this, or set Device to {usable} in File › Preferences, for the next start of training:\n"
+        "    {program} run --device {usable}",
     ),
     Case(
         "CUDA_VISIBLE_DEVICES is empty, or names no GPU of this computer",
@@ -219,8 +246,8 @@ CASES = (
         "WSL2, no driver or one older than 580",
         lambda facts: facts.is_wsl and _needs_driver(facts),
         problem="{driver}",
-        advice="In Windows, install the driver that nvidia.com/drivers offers for your GPU, {version}. "
-        f"Inside WSL2, install none. Then run this in Windows:\n    wsl --shutdown\nOpen WSL2 again, and {_AGAIN}",
+        advice="In Windows, install the newest driver that nvidia.com/drivers offers for your NVIDIA GPU. Inside WSL2, "
+        f"install none. Then run this in Windows:\n    wsl --shutdown\nOpen WSL2 again, and {_AGAIN}",
     ),
     Case(
         "no NVIDIA GPU",
@@ -240,31 +267,53 @@ CASES = (
         "Windows, no driver or one older than 580",
         lambda facts: facts.system == "Windows" and _needs_driver(facts),
         problem="{driver}",
-        advice="Install the driver that nvidia.com/drivers offers for your GPU, {version}. "
+        advice="Install the newest driver that nvidia.com/drivers offers for your GPU. "
         f"Then restart the computer, and {_AGAIN}",
     ),
     Case(
-        "Linux, no driver or one older than 580",
+        "Linux, no driver that answers",
+        lambda facts: facts.driver is None,
+        problem="{driver}",
+        advice="Install NVIDIA's driver by your system's way, {version}. On Ubuntu, the command {on_ubuntu}\n"
+        f"Then restart the computer, and {_AGAIN}{_NO_DRIVER_HELPS}",
+    ),
+    Case(
+        "Linux, a driver older than 580",
         _needs_driver,
         problem="{driver}",
-        advice="Install NVIDIA's driver, {version}. On Ubuntu, the command is:\n"
-        f"    sudo ubuntu-drivers install nvidia:580\nThen restart the computer, and {_AGAIN}",
+        advice="Install NVIDIA's driver by your system's way, {version}. On Ubuntu, the command {on_ubuntu}\n"
+        f"Then restart the computer, and {_AGAIN}",
+    ),
+    Case(
+        "a GPU that is lost from the bus",
+        lambda facts: bool(facts.gpus) and all(gpu.is_lost for gpu in facts.gpus),
+        problem="the GPU is there, and does not answer",
+        advice=f"Switch the computer off and on. If the GPU is lost again, check its power cables and its slot. Then "
+        f"{_AGAIN}",
+    ),
+    Case(
+        "MIG is on, without an instance",
+        lambda facts: bool(facts.gpus) and all(gpu.lacks_mig_instance for gpu in facts.gpus),
+        problem="{gpu} is divided by MIG, and has no instance",
+        advice="Make an instance, or switch MIG off; on a shared machine its administrator does. This switches it off, "
+        f"while nothing uses the GPU:\n    sudo nvidia-smi -mig 0\nThen {_AGAIN}",
     ),
     Case(
         "the package (bundle or .deb), and its torch is not for the GPU",
         lambda facts: facts.is_packaged and (facts.cuda is None or _lacks_older_torch(facts)),
         problem="the torch of this package is not for {gpu}",
-        advice=f"Install Ghostcandle from source, as its README says. There, {_AGAIN}",
+        advice="Install Ghostcandle from source, as its README says. Then check again there:\n"
+        "    .venv/bin/ghostcandle doctor",
     ),
     Case(
-        "GTX 745, 750, 900 or 10, Titan V, V100, with Python 3.15",
+        f"{_OLDER_CARDS}, with Python 3.15",
         lambda facts: _lacks_older_torch(facts) and facts.python_version > _LAST_PYTHON_FOR_OLDER_CARDS,
         problem="only an older torch, on Python 3.14, is for {gpu}",
-        advice="Use Python 3.14: install it, delete the folder .venv, and install Ghostcandle again with it, as the "
-        f"README says. Then {_AGAIN}",
+        advice="Install Python 3.14, delete the folder .venv, and install Ghostcandle with it again:\n"
+        f"    make setup PYTHON=python3.14\nThen {_AGAIN}\nIt names the torch to install next.",
     ),
     Case(
-        "GTX 745, 750, 900 or 10, Titan V, V100 (compute capability 5.0 to below 7.5), driver 525 to 580",
+        f"{_OLDER_CARDS} (compute capability 5.0 to below 7.5), driver of branch 525 to 580",
         _lacks_older_torch,
         problem="this torch is not for {gpu}",
         advice=f"Install torch for CUDA 12.6, {_INSTALL}{{torch_cu126}}+cu126 --index-url {_INDEX}/cu126\n"
@@ -283,11 +332,12 @@ CASES = (
         advice="Close the program that holds the GPU's memory. This command lists them:\n    nvidia-smi",
     ),
     Case(
-        "Linux, CUDA stopped working, as after a suspend",
+        "Linux, CUDA stopped working, as after a suspend, or the driver's modules do not fit the GPU",
         lambda facts: facts.system == "Linux" and not facts.is_wsl,
         problem="CUDA does not work ({reason})",
         advice="Close Ghostcandle, and load the driver's module again:\n"
-        f"    {RELOAD_DRIVER}\nThen {_AGAIN} If that does not help, restart the computer.",
+        f"    {RELOAD_DRIVER}\nThen {_AGAIN}\nIf that does not help, restart the computer. An RTX 50 needs a driver "
+        "with open modules, whose package ends in -open.",
     ),
     Case(
         "Windows, CUDA stopped working",

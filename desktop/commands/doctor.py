@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,7 @@ _TORCH_WITHIN_S = 120.0
 _SOURCE = Path(__file__).resolve().parents[2]
 _SETUP = "In a checkout, run:\n    make setup"
 _CPU_MEANWHILE = "Ghostcandle works now, on the CPU. To use the GPU, do this."
+_IF_IN_WINDOWS = "If this computer has an NVIDIA GPU, do this to use it."
 _OTHER_DEVICE = "Choose --device cpu, or auto."
 _OTHER_DEVICE_MEANWHILE = "Until then, choose --device cpu, or auto."
 
@@ -76,11 +78,11 @@ def collect(folder: DataFolder, device: str | None = None) -> list[Finding]:
         *findings,
         _python(),
         _packages(),
+        *_torch(device or settings.training.device),
         _qt(),
         _display(),
         _libraries(),
         _fonts(),
-        _torch(device or settings.training.device),
         _ccxt(),
         _own_names(),
         _data_folder(folder),
@@ -149,8 +151,13 @@ def _display() -> Finding:
     display = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     if display:
         return Finding("Display", State.OK, display)
-    advice = "The window cannot open here. This does the same job in the terminal:\n    ghostcandle run"
+    advice = f"The window cannot open here. This does the same job in the terminal:\n    {_program()} run"
     return Finding("Display", State.WARN, "none", advice)
+
+
+def _program() -> str:
+    """The command that starts this program: it is rarely on the shell's path."""
+    return shlex.quote(shutil.which("ghostcandle", path=str(Path(sys.executable).parent)) or "ghostcandle")
 
 
 def _libraries() -> Finding:
@@ -187,37 +194,37 @@ def _count_fonts(fontconfig: ctypes.CDLL) -> int:
     return int(fonts[0]) if fonts else 0
 
 
-def _torch(requested: str) -> Finding:
-    """Checks torch as training does, in a child process, so that this one does not import it; the packaged program has
-    no other Python."""
+def _torch(requested: str) -> list[Finding]:
+    """Checks torch and the GPU as training does, in a child process, so that this one does not import torch; the
+    packaged program has no other Python."""
     try:
         facts = _facts_in_process(requested) if getattr(sys, "frozen", False) else _facts_from_child(requested)
     except subprocess.TimeoutExpired:
         advice = "A driver that hangs does this. Restart the computer, or choose --device cpu."
-        return Finding("torch", State.BAD, f"no answer for {_TORCH_WITHIN_S:.0f} s", advice)
+        return [Finding("torch", State.BAD, f"no answer for {_TORCH_WITHIN_S:.0f} s", advice)]
     except (ImportError, OSError, subprocess.SubprocessError, ValueError) as error:
-        return Finding("torch", State.BAD, f"cannot be loaded ({error})", _SETUP)
-    return _gpu_finding(facts, requested)
+        return [Finding("torch", State.BAD, f"cannot be loaded ({error})", _SETUP)]
+    return [Finding("torch", State.OK, facts.torch), _gpu(facts, requested)]
 
 
-def _gpu_finding(facts: CudaFacts, requested: str) -> Finding:
+def _gpu(facts: CudaFacts, requested: str) -> Finding:
     case, details = case_of(facts), _details(facts)
     if not facts.reason:
         gpus = [_gpu_text(gpu) for gpu in facts.gpus if facts.label.endswith(gpu.name)]
-        parts = [facts.torch, f"CUDA: {gpus[0]}" if gpus else facts.label]
-        parts += [f"driver {facts.driver}"] if facts.driver else []
-        return Finding("torch", State.OK, "; ".join(parts), details=details)
-    problem = f"{facts.torch}; {filled_in(case.problem, facts)}"
+        parts = [gpus[0] if gpus else facts.label, *([f"driver {facts.driver}"] if facts.driver else [])]
+        return Finding("GPU", State.OK, "; ".join(parts), details=details)
+    problem, advice = filled_in(case.problem, facts), filled_in(case.advice, facts)
+    if requested == "auto" and facts.is_wsl and not facts.has_gpu:  # without a driver, nothing there lists a GPU
+        return Finding("GPU", State.OK, f"{problem}; training runs on the CPU", f"{_IF_IN_WINDOWS}\n{advice}", details)
     if requested == "cpu" or (requested == "auto" and (case.is_fine or not facts.has_gpu)):
-        return Finding("torch", State.OK, f"{problem}; training runs on the CPU", details=details)
-    advice = filled_in(case.advice, facts)
+        return Finding("GPU", State.OK, f"{problem}; training runs on the CPU", details=details)
     if requested == "auto":
-        return Finding("torch", State.WARN, problem, f"{_CPU_MEANWHILE}\n{advice}", details)
+        return Finding("GPU", State.WARN, problem, f"{_CPU_MEANWHILE}\n{advice}", details)
     if case.is_fine:
         advice = _OTHER_DEVICE
     elif not facts.usable:
         advice += f"\n{_OTHER_DEVICE_MEANWHILE}"
-    return Finding("torch", State.BAD, problem, advice, details)
+    return Finding("GPU", State.BAD, problem, advice, details)
 
 
 def _details(facts: CudaFacts) -> str:
@@ -319,16 +326,17 @@ def doctor(as_json: bool, data_dir: Path | None, seed: int | None, device: str |
 
 
 def _print_findings(findings: Sequence[Finding]) -> None:
-    """A table, and below it the advice, in which a command is one line at any width, so that it can be copied."""
+    """A table, and below it the advice, the worst first, in which a command is one line at any width, so that it can be
+    copied."""
     console = Console(markup=False, highlight=False)
     table = Table(Column(), Column(), Column(overflow="fold"), box=None, pad_edge=False, show_header=False)  # paths
     for finding in findings:
         table.add_row(Text(finding.state.value, style=_STYLES[finding.state]), finding.name, finding.what)
     console.print(table)
-    for finding in findings:
+    for finding in sorted(findings, key=lambda finding: list(State).index(finding.state), reverse=True):
         if finding.advice:
-            console.print(f"\n{finding.name}", style=_STYLES[finding.state])
+            console.print(f"\n{finding.name}: {finding.what}", style=_STYLES[finding.state])
             for line in finding.advice.splitlines():
                 console.print(line, soft_wrap=line.startswith(" "))
             if finding.details:
-                console.print(f"Details: {finding.details}", style="dim")
+                console.print(f"\nFor support: {finding.details}", style="dim")

@@ -265,8 +265,9 @@ def cuda() -> str:
     systems = ("Windows", "WSL2", "Linux")  # the last first, after what any has; before all, what needs nothing
     for case in sorted(CASES, key=lambda case: (not case.is_fine, *(system in case.found for system in systems))):
         is_windows = "Windows" in case.found
-        python = r".venv\Scripts\python" if is_windows else ".venv/bin/python"
-        facts = CudaFacts(system="Linux", python=python, torch=torch, cuda=None, usable="cuda:1")
+        folder = ".venv\\Scripts\\" if is_windows else ".venv/bin/"
+        programs = {"python": f"{folder}python", "program": f"{folder}ghostcandle"}
+        facts = CudaFacts(system="Linux", torch=torch, cuda=None, usable="cuda:1", **programs)
         lines = filled_in(case.advice, facts).splitlines()
         cells = (f"`{line.strip()}`" if line.startswith(" ") else line for line in lines)
         rows.append((case.found, "<br>".join(cells)))

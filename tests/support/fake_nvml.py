@@ -38,9 +38,18 @@ class NoPermissionError(NVMLError):
     pass
 
 
+class NotSupportedError(NVMLError):
+    pass
+
+
+class NotFoundError(NVMLError):
+    pass
+
+
 @dataclass
 class FakeGpu:
-    """One GPU. `fault`: raised by every question about its load; `is_lost`: it gives no handle."""
+    """One GPU. `fault`: raised by every question about its load; `is_lost`: it gives no handle; `mig_instances`: None
+    without MIG."""
 
     name: str = "NVIDIA RTX 2000 Ada"
     capability: tuple[int, int] = (8, 9)
@@ -48,13 +57,16 @@ class FakeGpu:
     percent: int = 0
     fault: NVMLError | None = None
     is_lost: bool = False
+    mig_instances: int | None = None
 
 
 class FakeNvml:
     """The functions of pynvml that this program calls. `is_open`: initialized and not shut down."""
 
     NVML_TEMPERATURE_GPU = 0
+    NVML_DEVICE_MIG_ENABLE = 1
     NVMLError = NVMLError
+    NVMLError_GpuIsLost = GpuIsLostError
     NVMLError_Uninitialized = UninitializedError
     NVMLError_DriverNotLoaded = DriverNotLoadedError
     NVMLError_LibRmVersionMismatch = MismatchError
@@ -101,6 +113,21 @@ class FakeNvml:
 
     def nvmlDeviceGetCudaComputeCapability(self, gpu: FakeGpu) -> tuple[int, int]:
         return gpu.capability
+
+    def nvmlDeviceGetMigMode(self, gpu: FakeGpu) -> list[int]:
+        """Now, and after the next reset."""
+        if gpu.mig_instances is None:
+            raise NotSupportedError
+        return [self.NVML_DEVICE_MIG_ENABLE] * 2
+
+    def nvmlDeviceGetMaxMigDeviceCount(self, gpu: FakeGpu) -> int:
+        return 7
+
+    def nvmlDeviceGetMigDeviceHandleByIndex(self, gpu: FakeGpu, place: int) -> FakeGpu:
+        assert gpu.mig_instances is not None
+        if place >= gpu.mig_instances:
+            raise NotFoundError
+        return gpu
 
     def nvmlDeviceGetUtilizationRates(self, gpu: FakeGpu) -> Any:
         if gpu.fault is not None:

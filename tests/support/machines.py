@@ -21,6 +21,9 @@ class Card:
 
     name: str
     capability: tuple[int, int]
+    is_lost: bool = False
+    mig_instances: int | None = None
+    """None: it is not divided by MIG."""
 
 
 GTX_1080 = Card("NVIDIA GeForce GTX 1080", (6, 1))
@@ -73,5 +76,5 @@ def environment(machine: FakeMachine) -> dict[str, str]:
 def described() -> FakeMachine:
     """The machine of this process's environment."""
     facts = json.loads(os.environ["FAKE_MACHINE"])
-    gpus = tuple(Card(card["name"], (card["capability"][0], card["capability"][1])) for card in facts["gpus"])
+    gpus = tuple(Card(**{**card, "capability": tuple(card["capability"])}) for card in facts["gpus"])
     return FakeMachine(**{**facts, "gpus": gpus, "cuda_order": tuple(facts["cuda_order"])})

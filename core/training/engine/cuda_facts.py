@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pynvml
 import torch
@@ -99,11 +100,28 @@ def _gpu(index: int) -> Gpu:
     try:
         handle = pynvml.nvmlDeviceGetHandleByIndex(index)
         name = str(pynvml.nvmlDeviceGetName(handle))
-    except pynvml.NVMLError:  # lost, or another user's
-        return Gpu(UNNAMED_GPU, None)
+    except pynvml.NVMLError as error:  # lost, or another user's
+        return Gpu(UNNAMED_GPU, None, is_lost=isinstance(error, pynvml.NVMLError_GpuIsLost))
+    lacks_mig_instance = _lacks_mig_instance(handle)
     with contextlib.suppress(pynvml.NVMLError):
-        return Gpu(name, pynvml.nvmlDeviceGetCudaComputeCapability(handle))
-    return Gpu(name, None)
+        capability = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+        return Gpu(name, capability, lacks_mig_instance=lacks_mig_instance)
+    return Gpu(name, None, lacks_mig_instance=lacks_mig_instance)
+
+
+def _lacks_mig_instance(handle: Any) -> bool:
+    """Whether MIG is on, which few GPUs have, and none of its places has an instance."""
+    try:
+        if pynvml.nvmlDeviceGetMigMode(handle)[0] != pynvml.NVML_DEVICE_MIG_ENABLE:
+            return False
+        places = pynvml.nvmlDeviceGetMaxMigDeviceCount(handle)
+    except pynvml.NVMLError:
+        return False
+    for place in range(places):
+        with contextlib.suppress(pynvml.NVMLError):
+            pynvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, place)
+            return False
+    return True
 
 
 def _has_card() -> bool:

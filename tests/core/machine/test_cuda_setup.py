@@ -40,7 +40,10 @@ def old(*capability: int) -> tuple[Gpu, ...]:
         (replace(REFUSED, cuda="12.6", torch="2.13.0+cu126", driver="550.120"), "modprobe"),
         (replace(REFUSED, gpus=(Gpu("Without an answer", None),)), "modprobe"),
         (replace(REFUSED, cuda=None, torch="2.13.0+cpu", is_packaged=True), "from source"),
-        (replace(REFUSED, gpus=old(6, 1), torch="2.15.0+cu132", python_version=(3, 15)), "Use Python 3.14"),
+        (
+            replace(REFUSED, gpus=old(6, 1), torch="2.15.0+cu132", python_version=(3, 15)),
+            "PYTHON=python3.14",
+        ),
         (replace(REFUSED, gpus=old(6, 1), torch="2.15.0+cu132", python_version=(3, 14)), "torch==2.14.0+cu126"),
         (replace(REFUSED, driver=None, gpus=(), is_driver_replaced=True), "Restart the computer"),
     ],
@@ -62,7 +65,10 @@ def test_no_row_is_hidden_by_those_before_it() -> None:
         replace(REFUSED, driver=None, gpus=()),
         replace(REFUSED, gpus=old(3, 5)),
         replace(windows, driver="550.120"),
+        replace(REFUSED, driver=None, gpus=(), has_card=True),
         replace(REFUSED, driver="550.120"),
+        replace(REFUSED, gpus=(Gpu("NVIDIA GPU", None, is_lost=True),)),
+        replace(REFUSED, gpus=(Gpu("NVIDIA A100", (8, 0), lacks_mig_instance=True),)),
         replace(REFUSED, cuda=None, is_packaged=True),
         replace(REFUSED, gpus=old(6, 1), python_version=(3, 15)),
         replace(REFUSED, gpus=old(6, 1)),
@@ -74,19 +80,26 @@ def test_no_row_is_hidden_by_those_before_it() -> None:
     assert [case_of(facts) for facts in machines] == list(CASES)
 
 
+NEW, OLD = (Gpu("New", (8, 9)),), old(6, 1)
+ON_UBUNTU = "ubuntu-drivers install nvidia:580"
+
+
 @pytest.mark.parametrize(
-    ("gpus", "version"),
+    ("gpus", "version", "commands"),
     [
-        (old(8, 9), "version 580 or newer."),
-        (old(6, 1), "exactly branch 580: newer ones do not support this GPU."),
-        (old(6, 1) + old(8, 9), "exactly branch 580: newer ones do not support this GPU."),
-        ((), "version 580 or newer (exactly branch 580 for GTX 745, 750, 900 and 10, Titan V and V100)."),
+        (NEW, "version 580 or newer.", [f"{ON_UBUNTU}-open"]),
+        (OLD, "exactly branch 580: newer ones do not support Old.", [ON_UBUNTU]),
+        (OLD + NEW, "exactly branch 580: newer ones do not support Old.", [ON_UBUNTU]),
+        ((), "version 580 or newer (exactly branch 580 for GTX 745,", [f"{ON_UBUNTU}-open", ON_UBUNTU]),
     ],
+    ids=["new", "old", "both", "not known"],
 )
-@pytest.mark.parametrize("system", ["Linux", "Windows"])
-def test_old_gpus_need_the_last_driver_that_supports_them(system: str, gpus: tuple[Gpu, ...], version: str) -> None:
-    facts = replace(REFUSED, system=system, driver="470.256.02" if gpus else None, gpus=gpus, has_card=True)
-    assert f", {version}" in filled_in(case_of(facts).advice, facts)
+def test_each_gpu_gets_a_driver_that_supports_it(gpus: tuple[Gpu, ...], version: str, commands: list[str]) -> None:
+    """From Blackwell on the open modules alone do, before Turing the others alone."""
+    facts = replace(REFUSED, driver="470.256.02" if gpus else None, gpus=gpus, has_card=True)
+    advice = filled_in(case_of(facts).advice, facts)
+    assert f", {version}" in advice
+    assert [line.split("sudo ")[-1] for line in advice.splitlines() if "ubuntu-drivers" in line] == commands
 
 
 def test_a_command_is_a_line_without_a_full_stop() -> None:

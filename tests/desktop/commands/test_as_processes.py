@@ -68,9 +68,9 @@ def test_the_doctor_passes_this_machine_without_importing_torch(tmp_path: Path) 
     done = commands.run("doctor", "--json", "--data-dir", str(tmp_path), PYTHONPROFILEIMPORTTIME="1")
     answer = json.loads(done.stdout)
     findings = {found["name"]: found for found in answer["findings"]}
-    wanted = {"Python", "Qt", "Display", "System libraries", "Fonts", "torch", "ccxt", "Data folder", "Database"}
+    wanted = {"Python", "Qt", "Display", "System libraries", "Fonts", "torch", "GPU", "ccxt", "Data folder", "Database"}
     assert answer["ok"] and wanted <= set(findings)
-    assert "build" in findings["torch"]["details"] and "offscreen" in findings["Qt"]["what"]
+    assert "build" in findings["GPU"]["details"] and "offscreen" in findings["Qt"]["what"]
     assert not any(line.endswith(" torch") for line in done.stderr.splitlines())
 
 
