@@ -41,7 +41,8 @@ class ArchIsMissingError(ImportError):
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """set_p: of each configuration, the smallest size at which it is not in the confidence set: [configuration]; None
-    for more than `MOST_IN_A_SET`. any_better_p: of the test that no configuration beats the default; None if none differs from it."""
+    for more than `MOST_IN_A_SET`. any_better_p: of the test that no configuration beats the default; None if none
+    differs from it."""
 
     set_p: FloatArray | None
     any_better_p: float | None

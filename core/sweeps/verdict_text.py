@@ -42,8 +42,8 @@ def proof(edge: Estimate) -> str:
 
 
 def headline(in_set: Sequence[str] | None, compared: int, edge: Estimate | None) -> str:
-    """in_set: the labels of the settings that may be the best; None: not determined. edge: of the best over the default; None if the default
-    is the best."""
+    """in_set: the labels of the settings that may be the best; None: not determined. edge: of the best over the
+    default; None if the default is the best."""
     return f"{_in_set(in_set, compared)} {_edge(edge)}"
 
 
