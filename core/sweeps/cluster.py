@@ -85,6 +85,15 @@ class _Worker:
         return min(self.threads, self.gpus) if is_cuda else self.threads
 
 
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """outages: those before it was sent."""
+
+    job: CellJob
+    address: str
+    outages: int
+
+
 class DaskExecutor:
     """The cells that run on a cluster."""
 
@@ -95,7 +104,9 @@ class DaskExecutor:
         self._contents: dict[Content, Path] = {(sha256, path.name): path for sha256, path in contents.items()}
         self._workers: dict[str, _Worker] = {}
         self._refused: set[str] = set()
-        self._jobs: dict[Future, tuple[CellJob, str]] = {}
+        self._jobs: dict[Future, _Running] = {}
+        self._outages = 0
+        """How often the scheduler did not answer."""
         self._ended = threading.Event()
         self._is_cuda = False
         self._has_waited = False
@@ -116,15 +127,16 @@ class DaskExecutor:
             resources={GPU: 1} if job.is_cuda else None,
             pure=False,
         )
-        self._jobs[future] = job, address
+        self._jobs[future] = _Running(job, address, self._outages)
         future.add_done_callback(self._on_done)
 
     def wait(self, timeout_s: float) -> list[Outcome]:
         self._ended.wait(timeout_s)
         self._ended.clear()
         self._look()
-        done = [future for future, (_, address) in self._jobs.items() if future.done() or address not in self._workers]
-        return [self._outcome(future, *self._jobs.pop(future)) for future in done]
+        gone = {future for future, running in self._jobs.items() if running.address not in self._workers}
+        done = [future for future in self._jobs if future.done() or future in gone]
+        return [self._outcome(future, self._jobs.pop(future)) for future in done]
 
     def close(self) -> None:
         """Cells that still run on the user's workers stop within about a second."""
@@ -138,11 +150,12 @@ class DaskExecutor:
         self._ended.set()
 
     def _idle_worker(self) -> str:
-        busy = Counter(address for _, address in self._jobs.values())
+        busy = Counter(running.address for running in self._jobs.values())
         free = {name: worker.slots(is_cuda=self._is_cuda) - busy[name] for name, worker in self._workers.items()}
         return max(free, key=lambda name: free[name])
 
-    def _outcome(self, future: Future, job: CellJob, address: str) -> Outcome:
+    def _outcome(self, future: Future, running: _Running) -> Outcome:
+        job, address = running.job, running.address
         if future.status == "finished":
             try:
                 outcome: Outcome = future.result(timeout=_RESULT_S)
@@ -152,10 +165,10 @@ class DaskExecutor:
         if future.status == "error":
             error = future.exception()
             return Outcome(job, address, 0.0, sentence=f"The evaluation failed ({type(error).__name__}: {error}).")
-        is_worker_gone = address not in self._workers and self._client.status == "running"
+        is_death = address not in self._workers and running.outages == self._outages
         with suppress(*_GONE):
             future.cancel(force=True)
-        return Outcome(job, address, 0.0, is_death=is_worker_gone)
+        return Outcome(job, address, 0.0, is_death=is_death)
 
     def _look(self) -> None:
         """See which workers there are, and check and supply new ones. Raises SweepError if the scheduler is gone."""
@@ -167,6 +180,7 @@ class DaskExecutor:
         try:
             info: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         except _GONE:
+            self._outages += 1
             self._workers.clear()
             return
         self._workers = {name: worker for name, worker in self._workers.items() if name in info}

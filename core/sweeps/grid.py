@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from core.domain.challenger_sources import MODEL_NAMES, ChallengerSource, source_of
 from core.settings.faults import sentence_of
-from core.settings.tree import MarketSettings, RecordSettings, Settings, from_dict, to_dict
+from core.settings.record import RecordSettings
+from core.settings.tree import MarketSettings, Settings, from_dict, to_dict
 from core.sweeps.errors import SweepError, UnfitSettingsError
 from core.sweeps.plan import (
     MAIN_MODEL,
@@ -55,7 +56,7 @@ def settings_of(base: Mapping[str, Any], configuration: Configuration, seed: int
     """The settings of one cell. Raises SweepError, in a sentence, for a value out of range."""
     settings, _ = from_dict(base)
     challengers = () if configuration.model == MAIN_MODEL else (configuration.model,)
-    fixed = {"seed": seed, "device": device, "host": "thread", "start_from": "none", "threads": 1}
+    fixed: dict[str, Any] = {"seed": seed, "device": device, "host": "thread", "start_from": "none", "threads": 1}
     try:
         settings = replace(
             settings,
@@ -79,7 +80,7 @@ def _with_values(settings: Settings, values: NamedValues) -> Settings:
             settings = replace(settings, **{group: replace(getattr(settings, group), **changed)})
         except ValidationError as error:
             problem = error.errors()[0]
-            key, kind = (problem["loc"][0], SweepError) if problem["loc"] else (next(iter(changed)), UnfitSettingsError)
+            key, kind = next(iter(problem["loc"] or changed)), SweepError if problem["loc"] else UnfitSettingsError
             raise kind(f"settings: {group}.{key} is not right: {sentence_of(problem)}.") from error
     return settings
 
@@ -161,7 +162,7 @@ def _grid(plan: SweepPlan) -> Iterator[tuple[str, NamedValues]]:
             f"The grid has {count:,} configurations; the most are {_MOST_CELLS:,}. Shorten the lists, or draw some "
             "with random = 100."
         )
-    for model, *values in itertools.product(plan.models, *lists):
+    for model, values in itertools.product(plan.models, itertools.product(*lists)):
         yield model, tuple(zip(plan.settings, values, strict=True))
 
 

@@ -26,6 +26,7 @@ from tests.benchmarks.history import measure_history
 from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.record import measure_record
 from tests.benchmarks.start import measure_start
+from tests.benchmarks.sweep import measure_sweep
 from tests.benchmarks.tables import read_numbers
 from tests.benchmarks.training.command import train
 
@@ -176,6 +177,23 @@ def record(rows: int, keep: Path | None, as_json: bool) -> None:
         f"{measured['accuracy_first_s']:.2f} s, all of them after {measured['accuracy_s']:.2f} s; metrics takes "
         f"{measured['metrics_s']:.2f} s."
     )
+
+
+@benchmarks.command()
+@click.option("--candles", type=click.IntRange(12), default=1500, show_default=True, help="Candles of each cell.")
+@click.option("--workers", type=click.IntRange(2), default=2, show_default=True, help="Workers, one a core.")
+@click.option("--pool", is_flag=True, help="The standard library's processes instead of Dask.")
+@_as_json
+def sweep(candles: int, workers: int, pool: bool, as_json: bool) -> None:
+    """24 cells of a sweep on one worker and on several. Takes half an hour on two cores."""
+    options = ("--pool",) if pool else ()
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-sweep-") as folder:
+        measured = measure_sweep(Path(folder), candles, workers, options, SystemClock(), _say)
+    if as_json:
+        print_json(measured)
+        return
+    click.echo(f"One worker {measured['one_s']} s, {workers} workers {measured['many_s']} s: ", nl=False)
+    click.echo(f"{measured['times_as_fast']} times as fast. The same bytes: {measured['same_bytes']}.")
 
 
 def _say(sentence: str) -> None:

@@ -104,6 +104,7 @@ def test_whatever_fails_is_one_sentence_of_the_cell(folder: Path) -> None:
     job = jobs(folder)[0]
     bad = replace(job, configuration=replace(job.configuration, settings=(("model.width", 65),)))
     assert "do not divide a width of 65" in str(work(bad, in_place).sentence)
-    broken = replace(job, base={**job.base, "model": None})
-    outcome = work(broken, in_place)
-    assert outcome.result is None and "\n" not in str(outcome.sentence)
+    unknown = replace(job, configuration=replace(job.configuration, settings=(("nothing.width", 8),)))
+    outcome = work(unknown, in_place)
+    assert outcome.result is None and "The evaluation failed" in str(outcome.sentence)
+    assert "\n" not in str(outcome.sentence)

@@ -96,19 +96,23 @@ class Scheduler:
         return False
 
 
-def worker(scheduler: str, *before: str, nanny: bool = False) -> subprocess.Popen[str]:
-    """before: a command that starts it, such as `ip netns exec NAME`."""
-    watched = () if nanny else ("--no-nanny",)
-    return _dask("worker", scheduler, "--nthreads", "1", "--no-dashboard", *watched, before=before)
+def worker(
+    scheduler: str, *options: str, before: tuple[str, ...] = (), root: Path = commands.ROOT
+) -> subprocess.Popen[str]:
+    """before: a command that starts it, such as `ip netns exec NAME`. root: of the program's sources."""
+    place = ("--nthreads", "1", "--no-dashboard", "--no-nanny")
+    return _dask("worker", scheduler, *place, *options, before=before, root=root)
 
 
-def _dask(kind: str, *arguments: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+def _dask(
+    kind: str, *arguments: str, before: tuple[str, ...] = (), root: Path = commands.ROOT
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*before, sys.executable, "-m", f"distributed.cli.dask_{kind}", *arguments],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         text=True,
-        cwd=commands.ROOT,
+        cwd=root,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
 

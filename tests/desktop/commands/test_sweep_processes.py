@@ -15,8 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from core.sweeps.rows import CellState
+from core.sweeps.store import SweepStore
 from tests.desktop.commands.sweep_rig import (
     CELLS,
+    PLAN,
     Scheduler,
     SweepRig,
     kill,
@@ -24,6 +27,7 @@ from tests.desktop.commands.sweep_rig import (
     worker,
     workers_of,
 )
+from tests.support import commands
 from tests.support.waiting import wait_until
 
 pytest.importorskip("distributed", reason="needs the extra cluster")
@@ -70,7 +74,7 @@ def test_two_workers_in_networks_apart_give_the_same_table(
         scheduler = Scheduler(tmp_path, "0.0.0.0")
         processes.append(scheduler.process)
         for name, host in apart:
-            processes.append(worker(f"tcp://{host}:{scheduler.port}", "ip", "netns", "exec", name))
+            processes.append(worker(f"tcp://{host}:{scheduler.port}", before=("ip", "netns", "exec", name)))
         assert rig.run("apart", "--scheduler", scheduler.address) == undisturbed
         for process in processes:
             kill(process)
@@ -142,3 +146,42 @@ def test_a_killed_scheduler_and_killed_workers_change_nothing(
                 processes.append(sweep)
         kill(sweep)
         assert rig.run(folder, "--scheduler", scheduler.address) == undisturbed
+
+
+def test_a_worker_of_another_version_is_refused_with_a_sentence(
+    rig: SweepRig, undisturbed: str, processes: list[subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    for package in ("core", "models", "resources"):
+        shutil.copytree(commands.ROOT / package, other / package, ignore=shutil.ignore_patterns("__pycache__"))
+    with (other / "core" / "sweeps" / "cell.py").open("a") as file:
+        file.write("# another version\n")
+    scheduler = Scheduler(tmp_path)
+    processes += [scheduler.process, worker(scheduler.address, root=other), worker(scheduler.address)]
+    sweep = rig.start("refused", "--scheduler", scheduler.address)
+    processes.append(sweep)
+    _, errors = sweep.communicate(timeout=900)
+    assert sweep.returncode == 0 and errors.count("It gets no cells.") == 1 and "has Ghostcandle" in errors
+    assert rig.digest("refused") == undisturbed
+
+
+def test_cuda_cells_go_to_workers_with_a_gpu(
+    rig: SweepRig, processes: list[subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    scheduler = Scheduler(tmp_path)
+    with_gpu = worker(scheduler.address, "--resources", "GPU=1")
+    processes += [scheduler.process, worker(scheduler.address), with_gpu]
+    plan = rig.root / "CUDA.toml"
+    plan.write_text(PLAN.replace("seeds", 'device = "cuda"\nseeds'))
+    options = ("--folder", str(tmp_path / "cuda"), "--scheduler", scheduler.address, "--data-dir", str(rig.data))
+    done = commands.run_json("sweep", str(plan), *options, timeout_s=900.0)
+    with SweepStore(tmp_path / "cuda", readonly=True) as store:
+        rows = store.read_cells()
+    assert {str(row.worker).rpartition(":")[2] for row in rows} == {str(with_gpu.pid)}
+    assert done["cells"] == CELLS and all(row.state is CellState.DONE or row.sentence for row in rows)
+
+
+def test_an_address_without_a_scheduler_is_a_sentence(rig: SweepRig) -> None:
+    done = commands.run(*rig.arguments("nowhere", "--scheduler", "tcp://127.0.0.1:9"))
+    assert done.returncode == 1 and "No Dask scheduler answers at tcp://127.0.0.1:9" in done.stderr
+    assert "Traceback" not in done.stderr
