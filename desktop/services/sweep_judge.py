@@ -15,6 +15,8 @@ from core.sweeps.store import SweepStore
 from core.sweeps.winner import Verdict, judge_sweep
 from desktop.ui.translation import translate
 
+_PAUSE_MS = 500
+"""The page is painted first."""
 _ASKED_EVERY_MS = 100
 _log = logging.getLogger("ghostcandle")
 
@@ -55,19 +57,27 @@ class SweepJudge(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._judging: _Judging | None = None
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self._begin)
         self._wait = QTimer(self, interval=_ASKED_EVERY_MS)
         self._wait.timeout.connect(self._look)
 
     def ask(self, folder: Path) -> None:
         """Judge this sweep; an earlier question is dropped."""
         self._judging = _Judging(folder)
-        self._judging.start()
-        self._wait.start()
+        self._pause.start()
 
     def drop(self) -> None:
         """Want no answer any more."""
         self._judging = None
+        self._pause.stop()
         self._wait.stop()
+
+    @Slot()
+    def _begin(self) -> None:
+        if self._judging is not None:
+            self._judging.start()
+            self._wait.start()
 
     @Slot()
     def _look(self) -> None:

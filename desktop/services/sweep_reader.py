@@ -27,7 +27,7 @@ _log = logging.getLogger("ghostcandle")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundSweep:
-    """A sweep as it is stored now. table: made by the reading thread, which has let go of it."""
+    """A sweep as it is stored now. table: of the window's thread; the reading one only fills it."""
 
     folder: Path
     plan: SweepPlan
@@ -140,7 +140,9 @@ class SweepThread(QThread):
         if head is None:
             raise SweepError(translate("Sweeps", "This sweep has not begun yet."))
         points = (points_of(cells, part) for part in Part)
-        self.found.emit(FoundSweep(folder, head.plan, CellTable(cells), *points))
+        table = CellTable(cells)
+        self.found.emit(FoundSweep(folder, head.plan, table, *points))
+        table.fill()
 
 
 def folders_in(root: Path) -> tuple[Path, ...]:

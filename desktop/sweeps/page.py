@@ -149,8 +149,8 @@ class SweepsPage(QWidget):
             self.part,
             translate(
                 "Sweeps",
-                "The best is chosen on the first part of each file, and judged on the second. Whoever chooses by the "
-                "second part has nothing left to judge by.",
+                "The best is chosen on the first part of each file, and judged on the second. A choice by the second "
+                "part leaves nothing to judge it by.",
             ),
         )
         mute(self.count, self.details)

@@ -25,7 +25,7 @@ def candle_file(folder: Path, name: str, seed: int, minutes: int = 1) -> Path:
     candles = random_series(CANDLES, seed=seed)
     first_ms = candles[0].open_time_ms
     rows = [
-        f"{first_ms + (each.open_time_ms - first_ms) * minutes},{each.open},{each.high},{each.low},{each.close},{each.volume}"
+        f"{first_ms + (each.open_time_ms - first_ms) * minutes},{each.open},{each.high},{each.low},{each.close},1"
         for each in candles
     ]
     path.write_text("\n".join(("time,open,high,low,close,volume", *rows)), encoding="utf-8")
