@@ -9,7 +9,7 @@ from core.domain.counts import counted
 from core.domain.events import Estimate
 from core.evaluation.report.figures import between, percent, printable
 from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE
-from core.sweeps.best_of_many import SIZE
+from core.sweeps.best_of_many import MOST_IN_A_SET, SIZE
 
 if TYPE_CHECKING:
     from core.sweeps.winner import SeedEdge
@@ -41,13 +41,15 @@ def proof(edge: Estimate) -> str:
     return "proven" if edge.low > 0.0 else "proven to be worse"
 
 
-def headline(in_set: Sequence[str], compared: int, edge: Estimate | None) -> str:
-    """in_set: the labels of the settings that may be the best. edge: of the best over the default; None if the default
-    is the best."""
+def headline(in_set: Sequence[str] | None, compared: int, edge: Estimate | None) -> str:
+    """in_set: the labels of the settings that may be the best; None: not determined. edge: of the best over the
+    default; None if the default is the best."""
     return f"{_in_set(in_set, compared)} {_edge(edge)}"
 
 
-def _in_set(in_set: Sequence[str], compared: int) -> str:
+def _in_set(in_set: Sequence[str] | None, compared: int) -> str:
+    if in_set is None:
+        return f"Which of the {compared:,} settings are indistinguishable is determined for at most {MOST_IN_A_SET}."
     if len(in_set) == compared:
         return f"The {compared:,} settings are indistinguishable."
     if len(in_set) == 1:

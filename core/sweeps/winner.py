@@ -10,7 +10,7 @@ from core.domain.events import Estimate
 from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE
 from core.forecast.score import gain, skill
 from core.sweeps import verdict_text
-from core.sweeps.best_of_many import ArchIsMissingError, Comparison, compare
+from core.sweeps.best_of_many import SIZE, ArchIsMissingError, Comparison, compare
 from core.sweeps.dependence import widening
 from core.sweeps.pooling import Pool, Reader, Survey, pool, survey
 from core.sweeps.rows import LossSeries, Part
@@ -20,7 +20,7 @@ from core.sweeps.store import SweepStore
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One configuration: its skill on both parts, and on the second its edge over the default, with intervals of one
-    look. in_set: it may be the best; None: not compared."""
+    look. in_set: it may be the best; None: not determined."""
 
     configuration: int
     skill_first: Estimate
@@ -135,14 +135,15 @@ class _Parts:
         return _edge(pool(read, pair, self._times, self.default), *pair, self._widening)
 
     def standings(self, comparison: Comparison | None) -> tuple[Standing, ...]:
+        set_p = None if comparison is None else comparison.set_p
         return tuple(
             Standing(
                 number,
                 skill(self.choosing.of(number), self.choosing.reference),
                 skill(self.judging.of(number), self.judging.reference),
                 self.edge(number),
-                None if comparison is None else bool(comparison.in_set[place]),
-                None if comparison is None else float(comparison.set_p[place]),
+                None if set_p is None else bool(set_p[place] > SIZE),
+                None if set_p is None else float(set_p[place]),
             )
             for place, number in enumerate(self.judging.configurations)
         )
@@ -162,7 +163,8 @@ def _judged(parts: _Parts, comparison: Comparison, labels: Mapping[int, str], re
     is_default = best == parts.default
     seeds = () if is_default else parts.seed_edges(best)
     standings = parts.standings(comparison)
-    in_set = [labels[each.configuration] for each in standings if each.in_set]
+    is_known = comparison.set_p is not None
+    in_set = [labels[each.configuration] for each in standings if each.in_set] if is_known else None
     notes = verdict_text.notes(labels[best], parts.n_first, parts.n_second, comparison.any_better_p, seeds)
     return Verdict(
         verdict_text.headline(in_set, len(standings), None if is_default else edge),
