@@ -45,7 +45,6 @@ class CellJob:
     """All that a worker needs. model_file: the path and the sha256 of the model's own file; None without one."""
 
     number: int
-    attempt: int
     configuration: Configuration
     base: dict[str, Any]
     files: tuple[SweepFile, ...]
@@ -53,12 +52,6 @@ class CellJob:
     candles: int | None
     device: str
     model_file: tuple[str, str] | None
-    program: str
-    torch: str
-
-    @property
-    def is_cuda(self) -> bool:
-        return self.device.startswith("cuda")
 
 
 def run_cell(

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psutil
 from distributed import Client, Future, LocalCluster
@@ -29,9 +30,8 @@ from core.sweeps.versions import versions
 GPU = "GPU"
 """The resource of a worker that takes CUDA cells: `dask worker --resources GPU=1`."""
 _MEMORY_SHARE = 0.8
-_CONNECT_S = 20.0
+_CONNECT_S, _START_S = 20.0, 120.0
 _RESULT_S = 60.0
-_CLOSE_S = 3.0
 _GONE = (OSError, asyncio.TimeoutError, asyncio.CancelledError, RuntimeError, ValueError)
 """What Dask raises while a scheduler or a worker is lost."""
 Say = Callable[[str], object]
@@ -46,10 +46,10 @@ def open_cluster(draft: Draft, scheduler: str | None, workers: int, say: Say) ->
         if scheduler is None:
             cluster = stack.enter_context(_local_cluster(1 if is_cuda else workers, is_cuda=is_cuda))
             client = stack.enter_context(Client(cluster, set_as_default=False))
-            client.wait_for_workers(1 if is_cuda else workers, timeout=_CONNECT_S * 3)
+            _wait_for_workers(client, 1 if is_cuda else workers)
         else:
             client = stack.enter_context(_connected(scheduler))
-        return DaskExecutor(client, scheduler or "", contents, say, stack.pop_all())
+        return DaskExecutor(client, scheduler or "", contents, say, stack.pop_all(), needs_gpu=is_cuda)
 
 
 def _local_cluster(workers: int, *, is_cuda: bool) -> LocalCluster:
@@ -66,6 +66,15 @@ def _local_cluster(workers: int, *, is_cuda: bool) -> LocalCluster:
     )
 
 
+def _wait_for_workers(client: Client, count: int) -> None:
+    try:
+        client.wait_for_workers(count, timeout=_START_S)
+    except TimeoutError as error:
+        raise SweepError(
+            f"Dask started fewer than {count} workers in {_START_S:.0f} s. Name fewer with --workers, or use --pool."
+        ) from error
+
+
 def _connected(scheduler: str) -> Client:
     try:
         return Client(scheduler, timeout=_CONNECT_S, set_as_default=False)
@@ -74,15 +83,6 @@ def _connected(scheduler: str) -> Client:
             f"No Dask scheduler answers at {scheduler} ({error}). Start one with `dask scheduler`, and correct the "
             "address of --scheduler."
         ) from error
-
-
-@dataclass(frozen=True, slots=True)
-class _Worker:
-    threads: int
-    gpus: int
-
-    def slots(self, *, is_cuda: bool) -> int:
-        return min(self.threads, self.gpus) if is_cuda else self.threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,38 +97,46 @@ class _Running:
 class DaskExecutor:
     """The cells that run on a cluster."""
 
-    def __init__(self, client: Client, name: str, contents: Mapping[str, Path], say: Say, closing: ExitStack) -> None:
-        """name: the address that the user gave. contents: the files to be sent, by their sha256. closing: what ends the
-        client, and the cluster if it is ours."""
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        contents: Mapping[str, Path],
+        say: Say,
+        closing: ExitStack,
+        *,
+        needs_gpu: bool = False,
+    ) -> None:
+        """name: the address that the user gave, empty for our own. contents: the files to be sent, by their sha256.
+        closing: what ends the client, and the cluster if it is ours. needs_gpu: of all cells."""
         self._client, self._name, self._say, self._closing = client, name, say, closing
         self._contents: dict[Content, Path] = {(sha256, path.name): path for sha256, path in contents.items()}
-        self._workers: dict[str, _Worker] = {}
+        self._workers: set[str] = set()
+        """Those that take cells, one at a time, whatever threads they have: torch's generator is the process's."""
         self._refused: set[str] = set()
-        self._jobs: dict[Future, _Running] = {}
+        self._jobs: dict[Future[Outcome], _Running] = {}
         self._outages = 0
         """How often the scheduler did not answer."""
         self._ended = threading.Event()
-        self._is_cuda = False
-        self._has_waited = False
+        self._needs_gpu, self._has_waited = needs_gpu, False
+        self._keys = (f"ghostcandle-{uuid4().hex}-{number}" for number in count())
         self._look()
 
     def free(self) -> int:
-        return max(0, sum(worker.slots(is_cuda=self._is_cuda) for worker in self._workers.values()) - len(self._jobs))
+        return len(self._idle())
 
     def submit(self, job: CellJob) -> None:
-        if job.is_cuda != self._is_cuda:
-            self._is_cuda = job.is_cuda
-        address = self._idle_worker()
+        address = self._idle()[0]
+        resources = {GPU: 1} if self._needs_gpu else None
         future = self._client.submit(
-            work_remotely,
-            job,
-            key=f"ghostcandle-{id(self):x}-{job.number}-{job.attempt}",
-            workers=[address],
-            resources={GPU: 1} if job.is_cuda else None,
-            pure=False,
+            work_remotely, job, key=next(self._keys), workers=[address], resources=resources, pure=False
         )
         self._jobs[future] = _Running(job, address, self._outages)
         future.add_done_callback(self._on_done)
+
+    def _idle(self) -> list[str]:
+        busy = {running.address for running in self._jobs.values()}
+        return sorted(self._workers - busy)
 
     def wait(self, timeout_s: float) -> list[Outcome]:
         self._ended.wait(timeout_s)
@@ -146,15 +154,10 @@ class DaskExecutor:
         with suppress(*_GONE):
             self._closing.close()
 
-    def _on_done(self, _: Future) -> None:
+    def _on_done(self, _: Future[Outcome]) -> None:
         self._ended.set()
 
-    def _idle_worker(self) -> str:
-        busy = Counter(running.address for running in self._jobs.values())
-        free = {name: worker.slots(is_cuda=self._is_cuda) - busy[name] for name, worker in self._workers.items()}
-        return max(free, key=lambda name: free[name])
-
-    def _outcome(self, future: Future, running: _Running) -> Outcome:
+    def _outcome(self, future: Future[Outcome], running: _Running) -> Outcome:
         job, address = running.job, running.address
         if future.status == "finished":
             try:
@@ -183,17 +186,16 @@ class DaskExecutor:
             self._outages += 1
             self._workers.clear()
             return
-        self._workers = {name: worker for name, worker in self._workers.items() if name in info}
-        for address in info.keys() - self._workers.keys() - self._refused:
-            if self._accepts(address):
-                gpus = int((info[address].get("resources") or {}).get(GPU, 0))
-                self._workers[address] = _Worker(int(info[address]["nthreads"]), gpus)
+        able = {address for address, worker in info.items() if not self._needs_gpu or _gpus(worker)}
+        self._workers &= able
+        new = able - self._workers - self._refused
+        self._workers |= {address for address in sorted(new) if self._accepts(address)}
         self._report_waiting()
 
     def _accepts(self, address: str) -> bool:
         """Check a worker's versions, and send the files that it lacks."""
         try:
-            found = self._client.run(facts, workers=[address], on_error="return")[address]
+            found = self._client.run(facts, not self._name, workers=[address], on_error="return")[address]
             fault = _fault_of(found)
             if fault is not None:
                 self._refused.add(address)
@@ -207,18 +209,22 @@ class DaskExecutor:
         return True
 
     def _report_waiting(self) -> None:
-        if self.free() or self._jobs or self._has_waited:
+        if self._workers or self._has_waited:
             return
         self._has_waited = True
-        what = f"with the resource {GPU}=1" if self._is_cuda else "of this version"
+        what = f"with the resource {GPU}=1" if self._needs_gpu else "of this version"
         self._say(f"The scheduler {self._name} has no worker {what}; the sweep waits for one.")
+
+
+def _gpus(worker: Mapping[str, Any]) -> int:
+    return int((worker.get("resources") or {}).get(GPU, 0))
 
 
 def _fault_of(found: object) -> str | None:
     """How the versions of a worker differ from ours, as the end of a sentence; None if they agree."""
     if isinstance(found, BaseException):
         return f"cannot run Ghostcandle ({type(found).__name__}: {found})."
-    if found == versions():
+    ours = versions()
+    if found == ours or not isinstance(found, tuple):
         return None
-    (program, torch), (ours, our_torch) = found, versions()  # type: ignore[misc]
-    return f"has Ghostcandle {program} and torch {torch}, and the sweep {ours} and {our_torch}."
+    return f"has Ghostcandle {found[0]} and torch {found[1]}, and the sweep {ours[0]} and {ours[1]}."

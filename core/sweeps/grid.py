@@ -80,8 +80,9 @@ def _with_values(settings: Settings, values: NamedValues) -> Settings:
             settings = replace(settings, **{group: replace(getattr(settings, group), **changed)})
         except ValidationError as error:
             problem = error.errors()[0]
-            key, kind = next(iter(problem["loc"] or changed)), SweepError if problem["loc"] else UnfitSettingsError
-            raise kind(f"settings: {group}.{key} is not right: {sentence_of(problem)}.") from error
+            wrong = next(iter(problem["loc"] or changed))
+            kind = SweepError if problem["loc"] else UnfitSettingsError
+            raise kind(f"settings: {group}.{wrong} is not right: {sentence_of(problem)}.") from error
     return settings
 
 

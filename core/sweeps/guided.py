@@ -124,7 +124,8 @@ class GuidedProposals:
 
 def _suggest(trial: Trial, key: str, values: Values) -> Scalar:
     if not isinstance(values, SettingRange):
-        chosen: Scalar = trial.suggest_categorical(key, values)
+        chosen = trial.suggest_categorical(key, values)
+        assert chosen is not None
         return chosen
     is_log = values.scale == "log"
     if values.is_whole:

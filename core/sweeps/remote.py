@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +18,19 @@ from core.sweeps.work import work
 
 _FOLDER = "ghostcandle"
 _UNWANTED = ("cancelled", "released", "forgotten")
+_one_at_a_time = threading.Lock()
+"""A cell that was cancelled may still be ending, or another sweep use the same worker."""
 Content = tuple[str, str]
 """The sha256 and the name of a file."""
 
 
-def facts(dask_worker: Worker) -> tuple[str, str]:
-    """The versions of the program and of torch. Also makes the process deaf to Ctrl+C, which a terminal sends to all:
-    the sweep ends its workers itself."""
-    signals_here = getattr(dask_worker, "nanny", None) is not None
-    if signals_here:
-        _ignore_interrupts()
+def facts(is_ours: bool, dask_worker: Worker) -> tuple[str, str]:
+    """The versions of the program and of torch. is_ours: the sweep started this process, and ends it: it ignores
+    Ctrl+C, which a terminal sends to all."""
+    if is_ours:
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
     return versions()
-
-
-def _ignore_interrupts() -> None:
-    """Works only in the main thread, where Dask runs these functions in a process of its own."""
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:
-        return
 
 
 def missing(contents: list[Content], dask_worker: Worker) -> list[Content]:
@@ -57,7 +53,8 @@ def work_remotely(job: CellJob) -> Outcome:
         task = worker.state.tasks.get(key)
         return task is None or task.state in _UNWANTED
 
-    return work(job, lambda sha256, path: _place(worker, sha256, Path(path).name), is_cancelled)
+    with _one_at_a_time:
+        return work(job, lambda sha256, path: _place(worker, sha256, Path(path).name), is_cancelled)
 
 
 def _place(worker: Any, sha256: str, name: str) -> Path:

@@ -86,7 +86,8 @@ class SweepRunner:
         free = self._executor.free()
         self._slots = max(self._slots, free + len(self._running))
         begun = self._suspect() if self._is_next_suspect() else self._next(free)
-        self._store.mark([cell.number for cell in begun], CellState.RUNNING)
+        if begun:
+            self._store.mark([cell.number for cell in begun], CellState.RUNNING)
         for cell in begun:
             self._running[cell.number], self._states[cell.number] = cell, CellState.RUNNING
             self._executor.submit(self._job(cell))
@@ -122,7 +123,6 @@ class SweepRunner:
         plan, model = self._head.plan, cell.configuration.model
         return CellJob(
             number=cell.number,
-            attempt=self._deaths[cell.number] + 1,
             configuration=cell.configuration,
             base=self._head.base,
             files=cell.files,
@@ -130,8 +130,6 @@ class SweepRunner:
             candles=plan.candles,
             device=plan.device,
             model_file=self._models.get(model),
-            program=self._head.program,
-            torch=self._head.torch,
         )
 
     def _end(self, outcome: Outcome) -> None:

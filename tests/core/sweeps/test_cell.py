@@ -30,8 +30,7 @@ def jobs(folder: Path, **plan: Any) -> list[CellJob]:
     base = base_of(from_dict(commands.TINY)[0])
     cells = cells_of(configurations_of(made, base), find_files(made, folder), made)
     return [
-        CellJob(each.number, 1, each.configuration, base, each.files, each.seed, CANDLES, "cpu", None, "", "")
-        for each in cells
+        CellJob(each.number, each.configuration, base, each.files, each.seed, CANDLES, "cpu", None) for each in cells
     ]
 
 
