@@ -86,7 +86,7 @@ class CellTable:
         self._is_filled, self._filling = False, Lock()
 
     def fill(self) -> None:
-        """Fill SQLite's table, which a filter needs and the first look does not; of 10,000 cells it takes a quarter of a
+        """Fill SQLite's table, which a filter needs and the first look does not: 10,000 cells take a quarter of a
         second. Safe to call from any thread, and twice."""
         with self._filling:
             if not self._is_filled:

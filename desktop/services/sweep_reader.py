@@ -108,11 +108,8 @@ class SweepThread(QThread):
                 self._answer(request.folder, request.is_first)
 
     def _write(self, folder: Path, cell: int) -> None:
-        from core.sweeps.cell_report import write_cell_report  # noqa: PLC0415 - needs Jinja2, for reports alone
-        from core.sweeps.report import write_report  # noqa: PLC0415 - as above
-
         try:
-            self.written.emit(write_cell_report(folder, cell) if cell else write_report(folder))
+            self.written.emit(_write_page(folder, cell))
         except SweepError as error:
             self.not_written.emit(str(error))
         except Exception as error:
@@ -143,6 +140,15 @@ class SweepThread(QThread):
         table = CellTable(cells)
         self.found.emit(FoundSweep(folder, head.plan, table, *points))
         table.fill()
+
+
+def _write_page(folder: Path, cell: int) -> Path:
+    """The path of the page. Raises SweepError and OSError."""
+    from core.sweeps import cell_report, report  # noqa: PLC0415 - Jinja2 takes a moment to load
+
+    if cell:
+        return cell_report.write_cell_report(folder, cell)
+    return report.write_page(folder, report.read_figures(folder))
 
 
 def folders_in(root: Path) -> tuple[Path, ...]:

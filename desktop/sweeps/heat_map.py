@@ -13,6 +13,7 @@ from core.sweeps.plan import Scalar
 from core.sweeps.points import Point, axis_names, grid_of, ordered_values
 from desktop.sweeps.names import axis_title, value_text
 from desktop.sweeps.picture import Picture, ramp
+from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_number
 from desktop.ui.plain_text import Label
 from desktop.ui.plots import FloatArray, PlotAxis
@@ -35,7 +36,7 @@ class HeatMapPicture(Picture):
             (self.across, translate("Sweeps", "Setting from left to right")),
             (self.up, translate("Sweeps", "Setting from bottom to top")),
         ):
-            box.setAccessibleName(name)
+            name_box(box, name)
             box.setToolTip(name)
             box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._boxes = QWidget()

@@ -23,6 +23,7 @@ from desktop.sweeps.picture import Picture
 from desktop.sweeps.skill_cost import SkillCostPicture
 from desktop.sweeps.table import SweepTable
 from desktop.sweeps.texts import cells_text, progress_text, proof_text, verdict_texts
+from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_count
 from desktop.ui.panel_base import EmptyState, colour_text, mute, set_text
 from desktop.ui.plain_text import ElidedLabel, Label, WrappedLabel, set_tooltip
@@ -117,7 +118,7 @@ class SweepsPage(QWidget):
         self.watch.stop()
 
     def _lay_out(self) -> None:
-        self.sweeps.setAccessibleName(translate("Sweeps", "Sweep"))
+        name_box(self.sweeps, translate("Sweeps", "Sweep"))
         self.sweeps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.sweeps.setMinimumContentsLength(16)
         self._name_filter()
@@ -142,7 +143,7 @@ class SweepsPage(QWidget):
         self.filter.setAccessibleName(translate("Sweeps", "Cell filter"))
         self.filter.setPlaceholderText(translate("Sweeps", "Filter, such as skill_second > 0.5 or failed"))
         set_tooltip(self.filter, translate("Sweeps", _HELP))
-        self.part.setAccessibleName(translate("Sweeps", "Part of the files on the pictures"))
+        name_box(self.part, translate("Sweeps", "Part of the files on the pictures"))
         self.part.addItem(translate("Sweeps", "Pictures: first part, to choose"), Part.FIRST.value)
         self.part.addItem(translate("Sweeps", "Pictures: second part, to judge"), Part.SECOND.value)
         set_tooltip(

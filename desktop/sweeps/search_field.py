@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from core.sweeps.plan import SweepPlan
+from desktop.ui.accessible import name_box
 from desktop.ui.inputs import WholeSpinBox
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.translation import translate
@@ -25,7 +26,7 @@ class SearchField(QWidget):
         self.kind.addItem(translate("Sweeps", "All combinations"), _GRID)
         self.kind.addItem(translate("Sweeps", "Some at random"), _RANDOM)
         self.kind.addItem(translate("Sweeps", "Guided by Optuna"), _GUIDED)
-        self.kind.setAccessibleName(translate("Sweeps", "Search"))
+        name_box(self.kind, translate("Sweeps", "Search"))
         self.count.setValue(_USUAL)
         self.count.setAccessibleName(translate("Sweeps", "Number of combinations"))
         self.count.setToolTip(translate("Sweeps", "Combinations of model and settings"))

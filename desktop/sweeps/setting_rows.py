@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QToolButton, QV
 from core.sweeps.plan import Values
 from core.sweeps.typed_values import read_values, sweepable, values_text, words_of
 from desktop.dialogs.setting_texts import description, facts, title
+from desktop.ui.accessible import name_box
 from desktop.ui.icons import put_icon
 from desktop.ui.plain_text import set_tooltip
 from desktop.ui.stacks import NO_MARGINS, beside
@@ -34,7 +35,7 @@ class SettingRow(QWidget):
             group, _, name = each.partition(".")
             self.setting.addItem(translate("Sweeps", "{0}: {1}").format(title(group), title(name)), each)
         self.setting.setCurrentIndex(self.setting.findData(key))
-        self.setting.setAccessibleName(translate("Sweeps", "Setting"))
+        name_box(self.setting, translate("Sweeps", "Setting"))
         self.values.setAccessibleName(translate("Sweeps", "Values"))
         put_icon(self.remove, "close", theme)
         self.remove.setAccessibleName(translate("Sweeps", "Remove this setting"))

@@ -28,7 +28,7 @@ _STATES = {
 }
 _MEASURED_ROWS = 40
 """Rows whose texts set the width of the columns: all of 10,000 would take a second."""
-_WIDEST_PX, _FILE_PX = 320, 200
+_WIDEST_PX, _FILE_PX, _FAULT_PX = 320, 200, 120
 
 Text = Callable[[CellRow], str]
 
@@ -179,6 +179,7 @@ class SweepTable(QTableView):
         for column in range(len(self._names) - 1):
             most = _FILE_PX if self._names[column] == "file" else _WIDEST_PX
             self.setColumnWidth(column, min(self.columnWidth(column), most))
+        self.setColumnWidth(len(self._names) - 1, _FAULT_PX)  # and the room that is left; a tooltip has all of it
 
     def _show_sorting(self) -> None:
         name, is_descending = self.sorting

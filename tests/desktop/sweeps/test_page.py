@@ -3,12 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QGraphicsView
 from pytestqt.qtbot import QtBot
 
 from core.sweeps.rows import CellState
 from desktop.actions import ActionId
 from desktop.sweeps.page import SweepsPage
 from desktop.ui.theme import Theme
+from tests.desktop.accessibility.controls import complaints, controls, described
 from tests.desktop.sweeps.support import click_title, numbers, shown_page
 from tests.support.made_up_sweep import FAULT, made_up_plan, store_sweep
 
@@ -112,3 +114,26 @@ def test_a_sweep_that_is_over_is_judged(qtbot: QtBot, theme: Theme, tmp_path: Pa
     page = shown_page(qtbot, theme, tmp_path, 16)
     qtbot.waitUntil(lambda: page.judged is not None, timeout=60_000)
     assert "No winner is named" in page.verdict.text(), "its cells have no losses"
+
+
+def test_each_control_has_a_name_and_a_role(page: SweepsPage) -> None:
+    page.pictures[0].configuration_chosen.emit(5)
+    found = list(controls(page))
+    assert {page.table, page.filter, page.sweeps, page.part} <= set(found)
+    widgets = (control for control in found if not isinstance(control, QGraphicsView))  # the program gives these a role
+    assert [(described(control), wrong) for control in widgets if (wrong := complaints(control))] == []
+    assert all(picture.plot.accessibleName() for picture in page.pictures)
+
+
+def test_the_report_of_the_sweep_is_written(qtbot: QtBot, page: SweepsPage) -> None:
+    with qtbot.waitSignal(page.report_written, timeout=60_000) as written:
+        page.actions_of_panel[ActionId.SWEEP_PAGE].trigger()
+    assert "Sweep rates" in written.args[0].read_text(encoding="utf-8")
+
+
+def test_a_page_that_cannot_be_written_is_a_sentence(qtbot: QtBot, page: SweepsPage, tmp_path: Path) -> None:
+    (tmp_path / "rates" / "cells").write_text("a file in the folder's place")
+    page.table.select({7})
+    with qtbot.waitSignal(page.trouble, timeout=20_000) as trouble:
+        page.actions_of_panel[ActionId.SWEEP_REPORT].trigger()
+    assert "could not be written" in trouble.args[0]
