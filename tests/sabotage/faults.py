@@ -15,6 +15,7 @@ from tests.sabotage import (
     of_models,
     of_storage,
     of_training,
+    of_verdicts,
     of_window,
 )
 
@@ -27,6 +28,7 @@ FAULTS = tuple(
         of_training,
         of_gpu,
         of_models,
+        of_verdicts,
         of_chart,
         of_window,
         of_commands,

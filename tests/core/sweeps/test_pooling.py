@@ -49,6 +49,12 @@ def test_a_restless_file_counts_no_more_than_a_calm_one() -> None:
     assert pooled([series([0.5, 0.5]), restless]).of(0) == pytest.approx([0.7, 0.7])
 
 
+def test_close_and_range_count_in_equal_parts() -> None:
+    """The range's losses are three times as large, and so are its reference's."""
+    half = replace(series([1.0]), forecast_close=np.array([0.5], dtype=np.float32))
+    assert pooled([half]).of(0).tolist() == [0.75]
+
+
 def test_files_with_the_same_times_are_one_observation() -> None:
     found = pooled([series([1.0, 3.0]), series([1.0, 1.0, 1.0], file="ETH", first=1)])
     assert found.of(0) == pytest.approx([1.0, 2.0, 1.0, 1.0])
