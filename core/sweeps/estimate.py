@@ -16,7 +16,7 @@ RATE_FILE = "rate.json"
 _GUESSED_S = 1.0 / 30.0
 """A candle of the default model on a core of a laptop of 2020, with training on."""
 _STORED_BYTES_PER_CANDLE, _STORED_BYTES_PER_CELL = 18, 700
-_TEMPORARY_BYTES_PER_CANDLE, _TEMPORARY_BYTES = 6_000, 15_000_000
+_TEMPORARY_BYTES_PER_CANDLE, _TEMPORARY_BYTES = 14_000, 25_000_000
 """The folder of an evaluation: its record, and its checkpoints."""
 
 

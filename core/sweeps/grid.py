@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from core.domain.challenger_sources import MODEL_NAMES, ChallengerSource, source_of
 from core.settings.faults import sentence_of
-from core.settings.record import RecordSettings
+from core.settings.record import BackupSettings, RecordSettings
 from core.settings.tree import MarketSettings, Settings, from_dict, to_dict
 from core.sweeps.errors import SweepError, UnfitSettingsError
 from core.sweeps.plan import (
@@ -62,6 +62,7 @@ def settings_of(base: Mapping[str, Any], configuration: Configuration, seed: int
             settings,
             market=MarketSettings(),
             record=RecordSettings(keep_detail_days=0),
+            backups=BackupSettings(every_hours=0),  # its folder is temporary
             training=replace(settings.training, **fixed),
             model=replace(settings.model, challengers=challengers),
         )

@@ -58,6 +58,7 @@ def test_a_cells_settings_are_the_users_with_its_own() -> None:
     settings = settings_of(base_of(mine), Configuration(1, "gru", (("model.width", 32),)), 3, "cpu")
     assert (settings.model.layers, settings.model.width, settings.model.challengers) == (5, 32, ("gru",))
     assert (settings.training.seed, settings.training.device, settings.training.host) == (3, "cpu", "thread")
+    assert settings.backups.every_hours == 0, "of a temporary folder"
     assert settings_of(base_of(mine), Configuration(1, "transformer", ()), 3, "cpu").model.challengers == ()
 
 
