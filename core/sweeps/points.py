@@ -72,7 +72,7 @@ def ordered_values(points: Sequence[Point], name: str) -> tuple[Scalar, ...]:
     """All values of a setting: numbers by size, words in the order of the points."""
     values = dict.fromkeys(point.value(name) for point in points)
     are_numbers = all(isinstance(value, int | float) for value in values)
-    return tuple(sorted(values)) if are_numbers else tuple(values)  # type: ignore[type-var]
+    return tuple(sorted(values)) if are_numbers else tuple(values)
 
 
 def grid_of(points: Sequence[Point], across: str, up: str) -> FloatArray:

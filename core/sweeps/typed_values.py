@@ -108,7 +108,7 @@ def _checked_range(data: dict[str, Any]) -> SettingRange:
 
 def _scalar(info: FieldInfo, text: str) -> Scalar:
     """One value in the setting's type and range."""
-    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[(info.annotation, Field(), *info.metadata)])  # type: ignore[misc]
+    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[(info.annotation, Field(), *info.metadata)])  # type: ignore[arg-type]
     try:
         value: Scalar = adapter.validate_python(text)
     except ValidationError as error:

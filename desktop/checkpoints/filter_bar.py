@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QSize, QStringListModel, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QLocale, QSize, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit
 
@@ -20,6 +20,7 @@ _HELP = QT_TRANSLATE_NOOP(
     "is null.\nTimes: saved >= 2026-11-14, or age < 7, in days.",
 )
 _SHORT_FILTER = "adds > 1 and best"
+_RETURNS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _WAIT_MS = 400
 """After the last key, before an unfinished filter is called a mistake."""
 
@@ -61,6 +62,15 @@ class FilterLine(QLineEdit):
         """Room for a filter, however narrow the panel: the buttons beside it can move into a menu."""
         hint = super().minimumSizeHint()
         return hint + QSize(self.fontMetrics().horizontalAdvance(_SHORT_FILTER), 0)
+
+    def event(self, event: QEvent) -> bool:
+        """Its own keys come before shortcuts of what is around it, such as Esc and Return of a page."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
+            is_own = event.key() in _RETURNS or (event.key() == Qt.Key.Key_Escape and bool(self.text()))
+            if is_own and event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier):
+                event.accept()
+                return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         popup = self._completer.popup()

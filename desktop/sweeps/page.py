@@ -279,9 +279,10 @@ class SweepsPage(QWidget):
                 self.filter.show_fault(error)
                 return
         self.table.show_cells(cells, fits=fits)
-        shown = format_count(len(cells)), format_count(total)
-        set_text(self.count, translate("Sweeps", "{0} of {1} cells").format(*shown) if total else "")
+        count = translate("Sweeps", "{0} of {1} cells").format(format_count(len(cells)), format_count(total))
+        set_text(self.count, count if total else "")
         self._show_empty(total, len(cells))
+        self._on_selection()  # rows that are hidden are no longer selected, and Qt does not report it
 
     def _show_empty(self, total: int, shown: int) -> None:
         text = translate("Sweeps", _NO_MATCH if total else _NONE)

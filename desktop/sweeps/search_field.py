@@ -38,7 +38,7 @@ class SearchField(QWidget):
     @property
     def needs_steps(self) -> bool:
         """Whether a range needs its number of values."""
-        return self.kind.currentData() == _GRID
+        return bool(self.kind.currentData() == _GRID)
 
     def fields(self) -> dict[str, Any]:
         """Of the plan. Raises ValueError with a sentence."""

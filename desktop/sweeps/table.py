@@ -44,8 +44,8 @@ def percent(estimate: Estimate | None) -> str:
     text = format_number(100.0 * estimate.value, 1, signed=True)
     if estimate.low is None or estimate.high is None:
         return text
-    ends = (format_number(100.0 * end, 1) for end in (estimate.low, estimate.high))
-    return translate("Sweeps", "{0} ({1} to {2})").format(text, *ends)
+    low, high = (format_number(100.0 * end, 1) for end in (estimate.low, estimate.high))
+    return translate("Sweeps", "{0} ({1} to {2})").format(text, low, high)
 
 
 def _skill(part: Part) -> Text:

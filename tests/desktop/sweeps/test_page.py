@@ -3,6 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QGraphicsView
 from pytestqt.qtbot import QtBot
 
@@ -64,6 +66,30 @@ def test_a_click_on_a_picture_selects_the_cells_of_its_configuration(page: Sweep
     assert [cell.configuration.number for cell in page.selected()] == [5] * 4
     assert "4 cells with transformer" in page.details.text()
     assert all(picture.chosen == 5 for picture in page.pictures)
+
+
+def test_a_cell_that_the_filter_hides_is_no_longer_selected(page: SweepsPage) -> None:
+    page.table.select({7})
+    page.filter.setText("failed")
+    assert not page.selected() and "Cell 7" not in page.details.text()
+    assert not page.actions_of_panel[ActionId.SWEEP_REPORT].isEnabled()
+    assert all(picture.chosen is None for picture in page.pictures)
+
+
+def test_keys_of_the_filter_come_before_those_of_the_page(qtbot: QtBot, page: SweepsPage) -> None:
+    page.activateWindow()
+    page.table.select({7})
+    left: list[None] = []
+    page.left.connect(lambda: left.append(None))
+    page.filter.setFocus()
+    QTest.keyClicks(page.filter, "seed = 1")
+    QTest.keyClick(page.filter, Qt.Key.Key_Escape)
+    assert page.filter.text() == "" and not left
+    QTest.keyClicks(page.filter, "failed")
+    QTest.keyClick(page.filter, Qt.Key.Key_Return)
+    assert page.table.hasFocus() and [cell.number for cell in page.selected()] == [68]
+    QTest.keyClick(page.table, Qt.Key.Key_Escape)
+    assert left
 
 
 def test_a_failed_cell_says_why(page: SweepsPage) -> None:
