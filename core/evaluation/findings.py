@@ -157,6 +157,15 @@ class TouchAccuracy:
     reliability: tuple[Tenth, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class InsideAccuracy:
+    """known: of so many candles, those with an inside. worth: what it added to HAR's skill of the range, one ahead."""
+
+    candles: int
+    known: int
+    worth: Estimate
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RunAccuracy:
     """How accurate all of a run's own forecasts have been. Skills and gains of all candles one ahead are the figures of
@@ -177,6 +186,8 @@ class RunAccuracy:
     chosen: HorizonAccuracy
     touched: TouchAccuracy | None = None
     """Chances of the newest forecasts that count, whatever the group; None if not requested, or not yet computed."""
+    inside: InsideAccuracy | None = None
+    """None of a run that has read no inside, and until computed."""
 
 
 def estimate_data(found: Estimate) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.evaluation.assess import assess, skill_at, with_run_figures
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
+from core.evaluation.insides import RunningInsides
 from core.evaluation.judged_scores import JudgedScores, Origins, ScoreColumns, judged
 from core.evaluation.stored_evidence import StoredEvidence
 from core.evaluation.touches import RunningTouches
@@ -41,6 +42,7 @@ class RunningAccuracy:
         self._experts = ExpertList(run.challengers)
         self._reader, self._own_mode = RecordReader(db, run_id), own_mode_of(run.market)
         self.touches = RunningTouches(db, run, self._reader)
+        self.insides = RunningInsides(db, run, self._reader)
         self._evidence = StoredEvidence(self._reader, run)
         self._origins = Origins()
         self._has_read: set[int] = set()
@@ -88,6 +90,7 @@ class RunningAccuracy:
             groups=(OVERALL, *groups),
             horizons=tuple(table),
             chosen=assess(self._judged(chosen, request.group), self._origins, request),
+            inside=self.insides.find(),
         )
         return with_run_figures(found, evidence) if request.group == OVERALL else found
 

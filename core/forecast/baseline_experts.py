@@ -74,7 +74,7 @@ _IS_SYMMETRIC = np.array([quantity in SIGNED and expert != LAGS for expert, quan
 
 _LARGEST_LOG_WIDTH = 2.0
 _SMALLEST_WIDTH, _LARGEST_WIDTH = np.exp(-_LARGEST_LOG_WIDTH), np.exp(_LARGEST_LOG_WIDTH)
-_KEEP, _PENALTY = 0.9995, 10.0
+KEEP, PENALTY = 0.9995, 10.0
 _KEEP_RETURNS, _PENALTY_OF_RETURNS = 0.9998, 1000.0
 """Returns are nearly unpredictable: shrinkage halves the estimated effect at 1,000 candles."""
 _PENALTY_OF_OTHERS = 300.0
@@ -93,7 +93,7 @@ class BaselineExperts:
         of_others = [_PENALTY_OF_OTHERS] * MOST_LEADERS if panel.has_others else []
         penalty = np.array([_PENALTY_OF_RETURNS] * LAGS_READ + of_others)
         size, read = (horizons, markets), HAR_READ + (INSIDE_READ if panel.reads_inside else 0)
-        self._regressions = DiscountedRegressions(REGRESSIONS, read, *size, keep=_KEEP, penalty=_PENALTY)
+        self._regressions = DiscountedRegressions(REGRESSIONS, read, *size, keep=KEEP, penalty=PENALTY)
         self._of_returns = DiscountedRegressions(1, penalty.size, *size, keep=_KEEP_RETURNS, penalty=penalty)
         self._seasons = TimeOfDayMeans(panel.interval, markets)
         self._garch = GarchGrid(markets)

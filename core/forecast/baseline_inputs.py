@@ -105,10 +105,10 @@ class BaselineInputs:
 
     def _of_newest_inside(self, averages: WeightedMoments, places: Places, log_range: FloatArray) -> FloatArray:
         """[n, REGRESSIONS, INSIDE_READ], 0 for the regressions that do not read the inside."""
-        names = ("inside", "inside_end", "range_level", "scale")
-        width, end, level, scale = (self._panel.newest_of(name, places) for name in names)
+        names = ("inside", "inside_end", "inside_known", "range_level", "scale")
+        width, end, known, level, scale = (self._panel.newest_of(name, places) for name in names)
         usual = np.nan_to_num(averages.means(places)[:, -2:])
-        is_known = np.isfinite(width)
+        is_known = known > 0.0
         width, end = (
             np.where(is_known, found, log_range + gap) for found, gap in zip((width, end), usual.T, strict=True)
         )

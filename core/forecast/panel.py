@@ -47,9 +47,10 @@ _SPANS = (60, 240, 50, 50)
 """Of the moving averages in candles. 60 and 50 define the reference forecast (`core.forecast.reference_forecast`)."""
 _RETURN, _SLOW_RETURN, _RANGE, _VOLUME = range(len(_SPANS))
 
-INSIDE_COLUMNS = ("inside", "inside_end", "inside_tilt")
+INSIDE_COLUMNS = ("inside", "inside_end", "inside_tilt", "inside_known")
 """The log of the height that the variance inside a candle, and that of its last fifth, would give a path of one piece;
-and the rising part of the variance less the falling one. NaN where no inside is known."""
+the rising part of the variance less the falling one; and 1 where an inside is known. All are 0 where none is: a
+checkpoint holds no NaN."""
 _LEAST_SHARE = 0.01
 """Of the variance in the last fifth of a candle, so that the log of none is finite."""
 
@@ -97,7 +98,7 @@ class Panel:
         self.time = np.zeros(shape, dtype=np.int64)
         self._columns = {name: np.zeros(shape) for name in self.COLUMNS}
         if reads_inside:
-            self._columns |= {name: np.full(shape, np.nan) for name in INSIDE_COLUMNS}
+            self._columns |= {name: np.zeros(shape) for name in INSIDE_COLUMNS}
         self._features = np.zeros((*shape, self._inside_from + (INSIDE if reads_inside else 0)), dtype=np.float32)
         self._anchors = np.zeros((*shape, horizons, QUANTITIES, len(LEVELS)), dtype=np.float16)
         self._regimes = np.zeros((*shape, len(Regime)), dtype=np.float32)
@@ -311,22 +312,24 @@ def shapes_of(candles: Sequence[Candle]) -> dict[str, FloatArray]:
 def _inside_values(candles: Sequence[Candle]) -> dict[str, FloatArray]:
     """`INSIDE_COLUMNS` of these candles: [n] each."""
     found = [candle.inside for candle in candles]
-    rows = [(of.variance, of.last_fifth, of.up - of.down) if of else (np.nan, np.nan, np.nan) for of in found]
+    rows = [(of.variance, of.last_fifth, of.up - of.down) if of else (0.0, 0.0, 0.0) for of in found]
     variance, end, tilt = np.array(rows, dtype=np.float64).T
     variance = np.maximum(variance, SMALLEST_RANGE**2)
-    return {
-        "inside": 0.5 * np.log(variance),
-        "inside_end": 0.5 * np.log(np.maximum(5.0 * end, _LEAST_SHARE * variance)),
-        "inside_tilt": tilt / variance,
-    }
+    is_known = np.array([of is not None for of in found])
+    numbers = (
+        0.5 * np.log(variance),
+        0.5 * np.log(np.maximum(5.0 * end, _LEAST_SHARE * variance)),
+        tilt / variance,
+        np.ones(len(found)),
+    )
+    return {name: np.where(is_known, each, 0.0) for name, each in zip(INSIDE_COLUMNS, numbers, strict=True)}
 
 
 def _inside_features(values: Mapping[str, FloatArray]) -> FloatArray:
     """[n, INSIDE]. values: the columns at these candles."""
-    width, end, tilt = (values[name] for name in INSIDE_COLUMNS)
-    is_known = np.isfinite(width)
-    numbers = (width - values["range_level"], end - width, tilt, is_known.astype(np.float64))
-    return np.nan_to_num(np.stack(numbers, axis=1)).clip(-FEATURE_LIMIT, FEATURE_LIMIT)
+    width, end, tilt, known = (values[name] for name in INSIDE_COLUMNS)
+    numbers = np.stack((width - values["range_level"], end - width, tilt, known), axis=1)
+    return np.where(known[:, None] > 0.0, numbers, 0.0).clip(-FEATURE_LIMIT, FEATURE_LIMIT)
 
 
 def coarse_numbers(columns: Mapping[str, FloatArray], places: Places, rows: NDArray[np.int64]) -> list[FloatArray]:

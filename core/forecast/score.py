@@ -160,7 +160,8 @@ def rolling_means(values: NDArray[np.bool_] | FloatArray, window: int) -> FloatA
 def block_length(n: int, horizon: int = 1) -> int:
     """In candles: about twice the cube root of n; twice the horizon where that is more, since forecasts of h candles
     overlap with h - 1 others."""
-    return max(1, min(max(round(2.0 * n ** (1.0 / 3.0)), 2 * horizon), n // 4))
+    length: int = max(1, min(max(round(2.0 * n ** (1.0 / 3.0)), 2 * horizon), n // 4))
+    return length
 
 
 def _block_sums(series: FloatArray, horizon: int) -> FloatArray:

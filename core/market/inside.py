@@ -7,20 +7,31 @@ Realized range-based estimation of integrated variance, 2007).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import Inside, Interval
+from core.domain.candle import Inside, Interval, Market
 from core.domain.quantities import FloatArray
 
 LEAST_PER_CANDLE = 3
 """Finer candles in one: with two, little more is known than the candle itself says."""
+USUAL = Interval.parse("1m")
+"""The finer candles that exchanges are asked for, and that are preferred among stored ones."""
 
 
 def can_be_inside(finer: Interval, coarser: Interval) -> bool:
     """Whether candles of one interval divide those of the other, into enough parts."""
     parts, rest = divmod(coarser.duration_ms, finer.duration_ms)
     return rest == 0 and parts >= LEAST_PER_CANDLE
+
+
+def finer_market(known: Iterable[Market], market: Market) -> Market | None:
+    """Of these markets the same one with candles that can be inside: its minutes, else the finest."""
+    same = [each for each in known if (each.venue, each.symbol) == (market.venue, market.symbol)]
+    fitting = [each for each in same if can_be_inside(each.interval, market.interval)]
+    return min(fitting, key=lambda each: (each.interval != USUAL, each.interval), default=None)
 
 
 def insides(

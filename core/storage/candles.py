@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import astuple, dataclass
 from itertools import repeat
@@ -38,6 +38,15 @@ SELECT :market, :time, :numbers
 WHERE NOT EXISTS (SELECT 1 FROM candles WHERE market_id = :market AND open_time_ms = :time)
 """
 """To be executed before the candle itself is stored: one that is stored already keeps what it has."""
+_ADD_INSIDE = """
+INSERT OR IGNORE INTO insides (market_id, open_time_ms, numbers)
+SELECT market_id, open_time_ms, ? FROM candles WHERE market_id = ? AND open_time_ms = ?
+"""
+_WITHOUT_INSIDE = """
+SELECT open_time_ms FROM candles LEFT JOIN insides USING (market_id, open_time_ms)
+WHERE market_id = ? AND open_time_ms > ? AND numbers IS NULL
+ORDER BY open_time_ms
+"""
 _WITH_INSIDE = f"""
 SELECT {_COLUMNS}, numbers FROM candles LEFT JOIN insides USING (market_id, open_time_ms) WHERE market_id = ?
 """
@@ -73,7 +82,7 @@ _BETWEEN = f"""
 SELECT {_COLUMNS} FROM candles WHERE market_id = ? AND open_time_ms >= ? AND open_time_ms < ?
 ORDER BY open_time_ms LIMIT ?
 """
-_AFTER_ALL_MS = 2**63 - 1
+_BEFORE_ALL_MS, _AFTER_ALL_MS = -(2**63), 2**63 - 1
 _ROWS_AT_ONCE = 50_000
 _INSIDE = struct.Struct("<I6f")
 """The fields of `Inside` in their order."""
@@ -171,6 +180,25 @@ class CandleStore:
                 changed += self.db.conn.executemany(_UPSERT if replaces else _INSERT_MISSING, values).rowcount
                 on_progress(min(rows.stop, len(columns)))
         return changed
+
+    def add_insides(self, market: Market, insides: Mapping[int, Inside]) -> int:
+        """Store the insides of stored candles, by opening time, in one transaction. Candles that have one keep it.
+        Returns how many were stored. To be called only for candles of which no run has read that they have none."""
+        market_id = find_market(self.db, market)
+        rows = ((packed_inside(inside), market_id, time_ms) for time_ms, inside in insides.items())
+        with write(self.db):
+            return self.db.conn.executemany(_ADD_INSIDE, rows).rowcount
+
+    def times_without_inside(self, market: Market, after_ms: int | None = None) -> NDArray[np.int64]:
+        """The opening times, ascending, of the candles after `after_ms` (of all without it) that have no inside."""
+        after = _BEFORE_ALL_MS if after_ms is None else after_ms
+        rows = select(self.db, _WITHOUT_INSIDE, (find_market(self.db, market), after))
+        return np.array([time_ms for (time_ms,) in rows], dtype=np.int64)
+
+    def has_insides(self, market: Market) -> bool:
+        """Whether any of its candles has an inside."""
+        found = select(self.db, "SELECT 1 FROM insides WHERE market_id = ? LIMIT 1", (find_market(self.db, market),))
+        return bool(found)
 
     def set_aside(self, market: Market, open_time_ms: int, reason: str) -> None:
         """Replace a stored candle by a hole permanently: the same numbers are not stored again."""

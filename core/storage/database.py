@@ -129,7 +129,7 @@ def write(db: Database) -> Iterator[None]:
     Waits for another writer up to the busy timeout. Does not nest. Raises StorageError; also where the file is not in
     its place any more, as its folder was removed or its disk unmounted: the system would take writes all the same.
     """
-    path = _path_of(db)
+    path = path_of(db)
     if path.is_absolute() and not path.exists():  # else it is in memory
         _removed.add(db)
         raise _missing(path, readonly=False)
@@ -155,7 +155,7 @@ def translated(db: Database) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        path = _path_of(db)
+        path = path_of(db)
         known = explain(error, path)
         if known is None:
             raise
@@ -226,7 +226,7 @@ def _connect(path: Path, mode: str, busy_timeout_ms: int) -> sqlite3.Connection:
     return connection
 
 
-def _path_of(db: Database) -> Path:
+def path_of(db: Database) -> Path:
     return Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
 
 

@@ -66,7 +66,8 @@ CREATE TABLE exchange_holes (
 ) STRICT, WITHOUT ROWID;
 """
 
-# The inside of a candle (`candles.packed_inside`), written with it and never later: forecasts depend on it.
+# The inside of a candle (`candles.packed_inside`). Forecasts depend on it, so it never changes, and is written with the
+# candle, or before a run that reads insides comes to it (`core.training.hosting.stored_insides`).
 _INSIDES = """
 CREATE TABLE insides (
     market_id INTEGER NOT NULL REFERENCES markets (id),

@@ -21,6 +21,7 @@ from desktop.app.context import Context
 from desktop.commands.errors import UserError, wrong_usage
 from desktop.commands.evaluate_together import evaluate_together
 from desktop.commands.evaluation_run import run_over
+from desktop.commands.inside_option import inside_option
 from desktop.commands.options import NumberRange, common_options, model_option, print_json, with_context
 from desktop.commands.start_from import find, starting_point
 from desktop.commands.text import print_evaluation, print_together
@@ -32,14 +33,7 @@ _BASIS_POINT = 1e-4
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--together", is_flag=True, help="One model learns all files; each is judged, and all as one.")
 @click.option("--candles", "count", type=click.IntRange(1), help="Use only the first N candles of each file.")
-@click.option(
-    "--inside",
-    "insides",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A file of finer candles of the same market, for each FILE in its order: the forecasts also use how the price "
-    "moved within each candle.",
-)
+@inside_option("FILE", "insides")
 @click.option(
     "--interval", "joined_to", help="Join the candles of each FILE to candles of this length, whose inside they are."
 )
@@ -64,7 +58,7 @@ def evaluate(
     files: tuple[Path, ...],
     together: bool,
     count: int | None,
-    insides: tuple[Path, ...],
+    insides: tuple[str, ...],
     joined_to: str | None,
     report: Path | None,
     checkpoint: str | None,
@@ -112,7 +106,7 @@ def evaluate(
         _write_report(report, page(summary, timeline))
 
 
-def _joining(context: Context, length: str | None, insides: Sequence[Path]) -> Context:
+def _joining(context: Context, length: str | None, insides: Sequence[str]) -> Context:
     """length: to which candles are joined, whatever the settings' own replay does. Raises UserError."""
     if length is not None and insides:
         raise UserError("--interval takes the inside of candles from FILE itself; leave out --inside.", 2)

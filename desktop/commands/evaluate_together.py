@@ -26,7 +26,7 @@ _OF_MODEL = ("steps", "loss", "checkpoints", *_OF_RUN)
 
 
 def evaluate_together(
-    context: Context, files: Sequence[Path], count: int | None, trade_cost: float, insides: Sequence[Path] = ()
+    context: Context, files: Sequence[Path], count: int | None, trade_cost: float, insides: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The results of `evaluate`, under each file's name, and under "pooled" all files as one. Raises UserError,
     CandleFileError and StorageError.

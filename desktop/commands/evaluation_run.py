@@ -6,7 +6,6 @@ import dataclasses
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.headless import run_headless
+from desktop.commands.inside_option import insides_of
 
 
 @contextmanager
@@ -25,21 +25,19 @@ def run_over(
     files: Sequence[Path],
     count: int | None,
     start: StartingPoint | None = None,
-    insides: Sequence[Path] = (),
+    insides: Sequence[str] = (),
 ) -> Iterator[tuple[Context, dict[str, Any]]]:
     """Replay the files once at full speed, several for one model. Yields the context of that run, and its summary; the
     run is deleted afterwards. Raises UserError if it, or the block, was stopped.
 
     count: the number of candles used of each file, from its start. insides: a file of finer candles for each, or none.
     """
-    if insides and len(insides) != len(files):
-        raise UserError("Name as many files with --inside as there are candle files, in their order.", 2)
     whole, named = ("file", files[0].name) if len(files) == 1 else ("files", f"{len(files)} files")
     stopped = f"Stopped before the end of the {whole}; nothing was judged and nothing written."
     market = dataclasses.replace(context.settings.market, feed="replay", speed=0.0, replayed_as=None)
-    finer = (str(each) for each in insides) if insides else repeat(None)
+    finer = insides_of(files, insides)
     first, *others = (
-        dataclasses.replace(market, file=str(file), inside=inside) for file, inside in zip(files, finer, strict=False)
+        dataclasses.replace(market, file=str(file), inside=inside) for file, inside in zip(files, finer, strict=True)
     )
     with stopped_by_signals(_interrupt), tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         replayed = dataclasses.replace(

@@ -25,6 +25,7 @@ from core.storage.ownership import FolderOwner, own
 from core.storage.recovering import moment, open_or_recover
 from core.storage.runs import RunStore
 from core.training.hosting.headless import HeadlessRun
+from core.training.hosting.stored_insides import find_insides
 from core.training.online.trainer_spec import SessionSpec, as_it_began, in_order
 from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
@@ -92,6 +93,7 @@ async def _run(
     clock = SystemClock()
     started_s = clock.monotonic_s()
     feeds = await _feeds(context, clock, progress)
+    await asyncio.to_thread(find_insides, context.folder.database, feeds)
     first, *others = feeds
     root, settings = context.folder.root, context.settings
     reads_inside = any(feed.has_insides for feed in feeds.values())

@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from desktop.app.progress_lines import ProgressLines, end_with_stdin
 from desktop.commands.errors import UserError, speaks
+from desktop.commands.inside_option import inside_option, insides_of
 from desktop.dialogs import start_failure
 
 _DATA_DIR_VARIABLE = "GHOSTCANDLE_DATA_DIR"
@@ -45,10 +45,6 @@ _SHARED = frozenset(
 )
 """Options of which a `Context` is made; a command gets the others."""
 _SEVERAL = "Can be repeated: one model learns all of them."
-_INSIDE = (
-    "A file of finer candles of the same market, for each --file in its order: the forecasts also use how the price "
-    "moved within each candle."
-)
 _SPEED = "Candles per second; 0: as fast as possible; a simulation without --candles then runs in real time."
 _NO_EXCHANGE = (FILE_VENUE, SIMULATED_VENUE)
 _FEEDS = click.Choice(["auto", "live", "replay", "sample", "simulate", "stored"])
@@ -112,7 +108,7 @@ run_options = taking(
     click.option("--symbol", multiple=True, help=f"The market's symbol, such as BTC/USDT. {_SEVERAL}"),
     click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d. A file's are joined to it."),
     click.option("--file", multiple=True, type=click.Path(), help=f"The candle file to replay. {_SEVERAL}"),
-    click.option("--inside", multiple=True, type=click.Path(), help=_INSIDE),
+    inside_option("--file"),
     click.option("--speed", type=NumberRange(0.0), help=_SPEED),
     click.option("--warm-up", type=click.IntRange(0, 20_000), help="Closed candles to learn first."),
     click.option("--candles", type=click.IntRange(1), help="Stop after this many candles of the feed."),
@@ -287,15 +283,13 @@ def _others(
     first: MarketSettings, symbol: Sequence[str], file: Sequence[str], inside: Sequence[str]
 ) -> tuple[MarketSettings, ...]:
     """The markets after the first. Raises UserError."""
-    if inside and len(inside) != len(file):
-        raise UserError("Name as many files with --inside as with --file, in their order.", 2)
+    insides = insides_of(file, inside)[1:]
     if symbol and file:
         raise UserError("A file is a market by itself: give --file or --symbol, not both.", 2)
     names = (*symbol, *file)
     if (twice := next((each for each in names if names.count(each) > 1), None)) is not None:
         raise UserError(f"{twice} is named twice. Name each market once.", 2)
-    insides = inside[1:] or repeat(None)
-    files = (dataclasses.replace(first, file=each, inside=of) for each, of in zip(file[1:], insides, strict=False))
+    files = (dataclasses.replace(first, file=each, inside=of) for each, of in zip(file[1:], insides, strict=True))
     return (*files, *(dataclasses.replace(first, symbol=each) for each in symbol[1:]))
 
 

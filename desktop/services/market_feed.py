@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from core.market.feeds.venue import ExchangeUrls
 from core.market.pipeline import MarketPipeline, PipelineListener
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
+from core.storage.database import path_of
+from core.storage.errors import StorageError
 from core.storage.holes import HoleStore
 from core.training.online.trainer_spec import in_order
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 _HEAVY = {"auto": "ccxt.pro", "live": "ccxt.pro", "replay": "pandas", "sample": "pandas"}
 """Modules that a feed imports when it is built; imported on a thread, so that the window does not freeze."""
+_log = logging.getLogger("ghostcandle.feed")
 
 
 class MarketFeeds:
@@ -112,6 +116,15 @@ class MarketFeeds:
             await self.aclose()
             self._feeds = open_as_set(ordered, first, self._clock, limit, self._urls, self._venue_holds)
         self.asked = {market: self.asked[market] for market in ordered}
+
+    async def find_insides(self) -> None:
+        """Look for what stored finer candles say of the stored ones. To be awaited while no trainer runs."""
+        from core.training.hosting.stored_insides import find_insides  # noqa: PLC0415 - after the first paint
+
+        try:
+            await asyncio.to_thread(find_insides, path_of(self._store.db), self._feeds)
+        except StorageError as error:  # insides are worth less than the feed
+            _log.warning("no insides of stored candles: %s", error)
 
     @property
     def has_insides(self) -> bool:

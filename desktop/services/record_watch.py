@@ -213,7 +213,8 @@ class _Scores:
         self._accuracy = RunningAccuracy(db, *subject)
 
     def answer(self, shown: Request) -> Iterator[RunAccuracy | None]:
-        """May yield several results: first the requested horizon, then all, and again with the chances of prices."""
+        """May yield several results: first the requested horizon, then all, and again with the chances of prices, and
+        with what insides are worth."""
         accuracy = self._accuracy
         is_first = not accuracy.has_read_all
         for horizon in sorted(accuracy.horizons, key=lambda each: each != shown.horizon):
@@ -222,13 +223,16 @@ class _Scores:
             if is_first and horizon == shown.horizon:
                 yield accuracy.find(shown)
         found = accuracy.find(shown)
-        if not shown.wants_touches:
-            yield found
-            return
-        yield replace(found, touched=accuracy.touches.find(shown.horizon))
-        for _ in accuracy.touches.read_more():
+        if shown.wants_touches:
+            yield replace(found, touched=accuracy.touches.find(shown.horizon))
+            for _ in accuracy.touches.read_more():
+                yield None
+            found = replace(found, touched=accuracy.touches.find(shown.horizon))
+        yield found
+        for _ in accuracy.insides.read_more():
             yield None
-        yield replace(found, touched=accuracy.touches.find(shown.horizon))
+        if (inside := accuracy.insides.find()) != found.inside:
+            yield replace(found, inside=inside)
 
 
 class AccuracyWatch(RecordWatch):

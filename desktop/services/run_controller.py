@@ -252,6 +252,7 @@ class RunController(QObject):
         built = built or await self._build(feed, wanted, settings)
         if built is None:
             return
+        await feed.find_insides()
         if self._is_left(settings):
             await feed.aclose()
             return
@@ -279,6 +280,7 @@ class RunController(QObject):
             was_training, was_paused = self._watched.trainer.is_running, self._state.is_paused
             await self._watched.close_feed()
             await self._watched.trainer.end()
+            await feeds.find_insides()
             self._watched.adopt(feeds)
             if was_training:
                 self._watched.start_trainer(is_paused=was_paused)

@@ -6,6 +6,18 @@ from tests.sabotage.fault import Fault
 
 FAULTS = (
     Fault(
+        "insides-of-candles-that-were-read-without",
+        "core/training/hosting/stored_insides.py",
+        "store_insides(store, market, _read_until_ms(db, market))",
+        "store_insides(store, market, None)",
+    ),
+    Fault(
+        "minutes-of-the-next-candle-inside",
+        "core/market/inside.py",
+        "opened = open_time_ms // coarser.duration_ms * coarser.duration_ms",
+        "opened = (open_time_ms - finer.duration_ms) // coarser.duration_ms * coarser.duration_ms",
+    ),
+    Fault(
         "the-nearer-of-two-moves",
         "core/forecast/combination.py",
         "np.maximum(size[:, ahead], size[:, ahead - 1])",

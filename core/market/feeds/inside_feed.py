@@ -21,10 +21,9 @@ from core.market.feeds.rate_limits import RequestGate
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import ExchangeUrls, OpenVenue, Venue
-from core.market.inside import can_be_inside, insides
+from core.market.inside import USUAL, can_be_inside, insides
 from core.market.shown_names import shown_market
 
-FINER = Interval.parse("1m")
 LONGEST = Interval.parse("1h")
 """Of longer candles the past would take hundreds of requests."""
 _WAIT_S = 0.3
@@ -38,9 +37,9 @@ _log = logging.getLogger("ghostcandle.feed")
 def with_insides(feed: Feed, urls: ExchangeUrls | None, gate: RequestGate, clock: Clock) -> Feed:
     """The feed of an exchange's market, asking for insides too if its candles are long enough."""
     market = feed.market
-    if not can_be_inside(FINER, market.interval) or market.interval.duration_ms > LONGEST.duration_ms:
+    if not can_be_inside(USUAL, market.interval) or market.interval.duration_ms > LONGEST.duration_ms:
         return feed
-    finer = Market(market.venue, market.symbol, FINER)
+    finer = Market(market.venue, market.symbol, USUAL)
     return InsideFeed(feed, lambda: CcxtVenue(finer, urls, ExchangeTimes().request_s), gate, clock)
 
 
@@ -52,7 +51,7 @@ class InsideFeed:
     has_insides = True
 
     def __init__(
-        self, feed: Feed, open_venue: OpenVenue, gate: RequestGate, clock: Clock, finer: Interval = FINER
+        self, feed: Feed, open_venue: OpenVenue, gate: RequestGate, clock: Clock, finer: Interval = USUAL
     ) -> None:
         """open_venue: opens the market's venue with the finer interval. gate: of the requests to this exchange."""
         self.market: Market = feed.market

@@ -15,7 +15,7 @@ from core.market.inside import LEAST_PER_CANDLE, can_be_inside, insides
 from core.market.resample import ResampledSeries
 from core.storage.candles import StoredColumns
 
-_LARGEST_DIFFERENCE = 0.01
+LARGEST_DIFFERENCE = 0.01
 """Of the closes of candles and of the finer ones joined, in the median: more is another market."""
 
 
@@ -25,7 +25,8 @@ def joined(file: CandleFile, interval: Interval) -> CandleFile:
     if file.interval == interval:
         return file
     _require_finer(file.interval, interval, "The file's candles cannot be joined")
-    columns, finer = _joined(file, interval), file.candles.columns
+    finer = file.candles.columns
+    columns = join_columns(finer, file.interval, interval)
     if not len(columns):
         raise CandleFileError(f"The file holds less than one candle of {interval}.")
     found = insides(finer.open_time_ms, finer.values, file.interval, interval)
@@ -35,12 +36,11 @@ def joined(file: CandleFile, interval: Interval) -> CandleFile:
 def add_insides(file: CandleFile, finer: CandleFile, name: str) -> CandleFile:
     """The file's candles with the insides that `finer`, a file of this name, gives them. Raises CandleFileError."""
     _require_finer(finer.interval, file.interval, f"{name} cannot be the inside")
-    columns, join = file.candles.columns, _joined(finer, file.interval)
-    _, own, other = np.intersect1d(columns.open_time_ms, join.open_time_ms, return_indices=True)
-    if not own.size:
+    columns, join = file.candles.columns, join_columns(finer.candles.columns, finer.interval, file.interval)
+    difference = difference_of(columns, join)
+    if difference is None:
         raise CandleFileError(f"{name} shares no time with the candles whose inside it is to be.")
-    closes = np.log(columns.values[3, own] / join.values[3, other])
-    if float(np.median(np.abs(closes))) > _LARGEST_DIFFERENCE:
+    if difference > LARGEST_DIFFERENCE:
         raise CandleFileError(
             f"{name} seems to be of another market: its closes are mostly more than a percent from those of the "
             "candles whose inside it is to be."
@@ -59,8 +59,16 @@ def _require_finer(finer: Interval, coarser: Interval, what: str) -> None:
         )
 
 
-def _joined(file: CandleFile, interval: Interval) -> StoredColumns:
-    columns = file.candles.columns
-    source = CandleSeries.from_columns(file.interval, columns.open_time_ms, columns.values)
+def join_columns(columns: StoredColumns, finer: Interval, interval: Interval) -> StoredColumns:
+    """Candles of the interval `finer` joined to coarser ones."""
+    source = CandleSeries.from_columns(finer, columns.open_time_ms, columns.values)
     series = ResampledSeries(source, interval).series
     return StoredColumns(series.open_time_ms.copy(), series.values.copy())
+
+
+def difference_of(candles: StoredColumns, joined: StoredColumns) -> float | None:
+    """How far the closes at the same times are apart: the median of the absolute log ratios; None without any."""
+    _, own, other = np.intersect1d(candles.open_time_ms, joined.open_time_ms, return_indices=True)
+    if not own.size:
+        return None
+    return float(np.median(np.abs(np.log(candles.values[3, own] / joined.values[3, other]))))

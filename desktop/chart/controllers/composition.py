@@ -21,6 +21,7 @@ from desktop.chart.controllers.comparison import ChartComparison
 from desktop.chart.controllers.context_menu import ChartMenu, PlaceMenu
 from desktop.chart.controllers.drawings import ChartDrawings
 from desktop.chart.controllers.indicators import ChartIndicators
+from desktop.chart.controllers.insides import ChartInsides
 from desktop.chart.controllers.markers import ChartMarkers
 from desktop.chart.controllers.market_bar import MarketBar
 from desktop.chart.controllers.measure import ChartMeasure
@@ -129,6 +130,7 @@ class ChartEnsemble(QObject):
         for part in parts:
             self.tools.menu.add(part)
         ChartPast(shell, chart, state, source, open_reader)
+        self._insides = ChartInsides(chart, database, self)
         self.experts = ExpertGhosts(chart, state, shell.settings, self)
         self._appearance = ChartAppearance(shell, chart)
         ForecastNote(state, chart, shell.settings)
@@ -149,6 +151,7 @@ class ChartEnsemble(QObject):
         one's. The database is open."""
         self._appearance.set_venue(market.venue)
         self.candles.show_market(market)
+        self._insides.show_market(market)
         self.bar.show_market(market)
         stored = self.candles.stored
         self.tools.show_market(market, stored[-1] if len(stored) else None)
@@ -165,6 +168,7 @@ class ChartEnsemble(QObject):
     def stop(self) -> None:
         """Stop all timers that read from the database."""
         self.travel.stop()
+        self._insides.stop()
         self.tools.markers.stop()
 
     def cancel_reading(self) -> None:

@@ -12,6 +12,7 @@ from core.domain.candle_series import CandleSeries, PastSeries
 from core.domain.events import ForecastMade, Ghost
 from core.market.known_holes import KnownHoles
 from desktop.chart.data.ghosts import CentralPath, Futures, PlacedGhost, PriceChance, is_drawable, joined
+from desktop.chart.data.insides import Insides, KnownInside
 from desktop.chart.data.past_forecasts import PastForecast, PastForecasts
 from desktop.chart.data.regimes import RegimeTrack
 from desktop.ui import formatting
@@ -60,6 +61,7 @@ class ChartModel:
         """Candles the exchange is known to lack; None if the candles come from no exchange."""
         self.past = PastForecasts()
         self.regimes = RegimeTrack()
+        self.insides = Insides()
         self.futures = Futures()
         self._decimals = 2
         self._decimals_version = -1
@@ -163,6 +165,10 @@ class ChartModel:
     def past_forecast(self, index: int) -> PastForecast | None:
         """The forecast made for this closed candle at the shown horizon; None if unknown."""
         return self.past.at(self.series, index)
+
+    def inside(self, index: int) -> KnownInside | None:
+        """What is known of the inside of this closed candle; None if nothing is."""
+        return self.insides.at(self.series, index)
 
     def chances_of(self, price: float) -> tuple[PriceChance, ...]:
         """The forecast's chances of a price; empty if there are none, not yet, or no longer."""

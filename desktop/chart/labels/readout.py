@@ -11,7 +11,9 @@ from core.domain.candle import Candle
 from core.domain.events import Ghost
 from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
+from desktop.chart.labels.inside import inside_rows, inside_sketch
 from desktop.chart.labels.past import past_rows
+from desktop.chart.painting.sketch import Sketch
 from desktop.chart.painting.text import Box, Fonts, Row, Span, box_size, fitting_row, padding_px, row_width, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import LayerSet
@@ -218,16 +220,20 @@ def age_text(model: ChartModel) -> str:
 
 
 def tooltip_box(frame: Frame, model: ChartModel, index: int, cursor: QPoint) -> Box | None:
-    """Forecast and outcome of the closed candle under or near the cursor; None if unknown."""
+    """Forecast, outcome and inside of the closed candle under or near the cursor; None if neither is known."""
     candle = model.candle(index) if index < model.count else None
     reach = frame.scaled(_REACH_PX)
     if candle is None or not frame.y(candle.high) - reach <= cursor.y() <= frame.y(candle.low) + reach:
         return None
-    forecast = model.past_forecast(index)
-    if forecast is None:
-        return None
-    rows = past_rows(forecast, frame, model.regimes.at(forecast.origin_ms), model.past.nearest_kept(forecast))
-    return tip(frame, cursor, rows, is_table=True)
+    forecast, known = model.past_forecast(index), model.inside(index)
+    rows: list[Row] = []
+    if forecast is not None:
+        rows += past_rows(forecast, frame, model.regimes.at(forecast.origin_ms), model.past.nearest_kept(forecast))
+    if known is None:
+        return tip(frame, cursor, rows, is_table=True) if rows else None
+    rows += inside_rows(known, frame)
+    sketch = inside_sketch(known, candle, model.series.interval.duration_ms, frame)
+    return tip(frame, cursor, rows, is_table=True, sketch=sketch)
 
 
 def text_tip(frame: Frame, cursor: QPoint, text: str) -> Box:
@@ -235,18 +241,26 @@ def text_tip(frame: Frame, cursor: QPoint, text: str) -> Box:
     return tip(frame, cursor, wrapped((Span(text, frame.palette.text),), frame.fonts, frame.scaled(_TOOLTIP_PX)))
 
 
-def tip(frame: Frame, cursor: QPoint, rows: Sequence[Row], *, is_table: bool = False, right: int | None = None) -> Box:
+def tip(
+    frame: Frame,
+    cursor: QPoint,
+    rows: Sequence[Row],
+    *,
+    is_table: bool = False,
+    right: int | None = None,
+    sketch: Sketch | None = None,
+) -> Box:
     """A box to the lower right of the cursor, or on another side with more room. right: the right end of its room, in
     device pixels; None: the price axis."""
     end = frame.layout.plot_right if right is None else right
-    size, away = box_size(rows, frame.fonts, is_table=is_table), frame.scaled(16)
+    size, away = box_size(rows, frame.fonts, is_table=is_table, sketch=sketch), frame.scaled(16)
     x, y = cursor.x() + away, cursor.y() + away
     if x + size.width() > end:
         x = min(cursor.x(), end) - away - size.width()
     if y + size.height() > frame.layout.plot_bottom:
         y = cursor.y() - away - size.height()
     place = QRect(QPoint(max(x, 0), max(y, 0)), size)
-    return Box(place, tuple(rows), frame.palette.raised, frame.palette.border, is_table=is_table)
+    return Box(place, tuple(rows), frame.palette.raised, frame.palette.border, is_table=is_table, sketch=sketch)
 
 
 def readout_width(plot_right: int, ratio: float) -> int:

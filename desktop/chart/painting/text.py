@@ -9,6 +9,7 @@ from functools import cached_property
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QPainter, QPen, QStaticText
 
+from desktop.chart.painting.sketch import Sketch, paint_sketch
 from desktop.ui.plain_text import words_with_whole_figures
 
 _MOST_CACHED = 2_000
@@ -93,7 +94,7 @@ Row = tuple[Span, ...]
 @dataclass(frozen=True)
 class Box:
     """Text on a background. `rect` includes the padding. In a table the last span of each row with several is
-    right-aligned. `price` is the value of a box on the price axis."""
+    right-aligned. `price` is the value of a box on the price axis. `sketch` is below the text."""
 
     rect: QRect
     rows: tuple[Row, ...]
@@ -101,6 +102,7 @@ class Box:
     border: QColor | None = None
     is_table: bool = False
     price: float | None = None
+    sketch: Sketch | None = None
 
 
 def padding_px(fonts: Fonts) -> int:
@@ -174,10 +176,13 @@ def _pieces(row: Sequence[Span]) -> list[Row]:
     return pieces
 
 
-def box_size(rows: Sequence[Row], fonts: Fonts, *, is_table: bool = False) -> QSize:
+def box_size(rows: Sequence[Row], fonts: Fonts, *, is_table: bool = False, sketch: Sketch | None = None) -> QSize:
     padding = padding_px(fonts)
     widest = max((row_width(row, fonts) for row in rows), default=0)
     height = len(rows) * fonts.line
+    if sketch is not None:
+        widest = max(widest, round(sketch.width * fonts.line))
+        height += _sketch_height(sketch, fonts) + padding
     if is_table:
         return QSize(widest + 4 * padding, height + 3 * padding)
     return QSize(widest + 2 * padding, height + padding)
@@ -191,9 +196,18 @@ def paint_box(painter: QPainter, box: Box, fonts: Fonts) -> None:
         painter.drawRect(box.rect.adjusted(0, 0, -1, -1))
     padding = padding_px(fonts) * (2 if box.is_table else 1)
     height = len(box.rows) * fonts.line
-    corner = box.rect.topLeft() + QPoint(padding, (box.rect.height() - height) // 2)
+    under = 0 if box.sketch is None else _sketch_height(box.sketch, fonts) + padding_px(fonts)
+    corner = box.rect.topLeft() + QPoint(padding, (box.rect.height() - height - under) // 2)
     right = box.rect.right() + 1 - padding if box.is_table else None
     paint_rows(painter, box.rows, fonts, corner, right)
+    if box.sketch is not None:
+        top = corner.y() + height + padding_px(fonts)
+        area = QRect(corner.x(), top, box.rect.width() - 2 * padding, _sketch_height(box.sketch, fonts))
+        paint_sketch(painter, box.sketch, area, fonts.line)
+
+
+def _sketch_height(sketch: Sketch, fonts: Fonts) -> int:
+    return round(sketch.height * fonts.line)
 
 
 def paint_rows(painter: QPainter, rows: Sequence[Row], fonts: Fonts, corner: QPoint, right: int | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.domain.events import Estimate, ForecastGroup
-from core.evaluation.findings import AFTER_GAP, OVERALL
+from core.evaluation.findings import AFTER_GAP, OVERALL, InsideAccuracy
 from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMATE
 from desktop.ui.formatting import MISSING, format_count, format_number
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -73,6 +73,21 @@ def proof_in_full(estimate: Estimate, name: str) -> str:
     above = translate("Panels", "{0}: the interval lies above 0 (n = {1}).")
     below = translate("Panels", "{0}: the interval lies below 0 (n = {1}).")
     return (above if estimate.low > 0.0 else below).format(name, n)
+
+
+def inside_words(inside: InsideAccuracy) -> str:
+    """How many candles had an inside, and what that was worth: a figure only if it is proven."""
+    known = translate("Panels", "Inside known for {0} of {1} candles").format(
+        format_count(inside.known), format_count(inside.candles)
+    )
+    worth = inside.worth
+    if worth.low is None or worth.high is None:
+        return translate("Panels", "{0}: too few to tell what it is worth").format(known)
+    if worth.low <= 0.0 <= worth.high:
+        return translate("Panels", "{0}: not proven to be worth anything here").format(known)
+    better = translate("Panels", "{0}: it improves the range by {1} points")
+    worse = translate("Panels", "{0}: here it makes the range worse, by {1} points")
+    return (better if worth.low > 0.0 else worse).format(known, measured(worth))
 
 
 def ahead(horizon: int) -> str:

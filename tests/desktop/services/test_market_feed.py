@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from core.domain.candle import Interval, Market
+from core.domain.clock import SystemClock
+from core.market.feeds.rate_limits import RateLimitHolds
+from core.settings.tree import MarketSettings
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.holes import HoleStore
 from desktop.app.composition import Application
+from desktop.services.market_feed import MarketFeeds
 from tests.desktop.whole_window import CandleGate, context, run_window, until
-from tests.support.candles import random_walk, write_csv
+from tests.support.candles import MINUTE, random_walk, write_csv
 
 
 @pytest.mark.usefixtures("idle_trainer")
@@ -35,3 +44,20 @@ def test_a_replay_begins_with_candles_behind_it_and_candles_to_come(
 def feed_words(application: Application) -> str:
     status = application.state.feed
     return "" if status is None else status.sentence
+
+
+@pytest.mark.parametrize("has_minutes", [True, False])
+def test_stored_candles_have_insides_if_their_minutes_are_stored(tmp_path: Path, has_minutes: bool) -> None:
+    with open_database(tmp_path / "db.sqlite3") as db:
+        store, clock, five = CandleStore(db), SystemClock(), Interval.parse("5m")
+        store.save(Market("binance", "BTC/USDT", five), random_walk(4, interval=five))
+        if has_minutes:
+            store.save(Market("binance", "BTC/USDT", MINUTE), random_walk(20))
+        feeds = MarketFeeds(store, HoleStore(db), clock, None, RateLimitHolds(clock))
+        asyncio.run(_opened(feeds, MarketSettings(feed="stored", venue="binance", symbol="BTC/USDT", interval="5m")))
+        assert feeds.has_insides is has_minutes
+
+
+async def _opened(feeds: MarketFeeds, wanted: MarketSettings) -> None:
+    await feeds.build([wanted], None, None, lambda _done, _total: None)
+    await feeds.find_insides()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from core.domain.candle import Candle, Inside, Interval, Market
 from core.domain.candle_series import CandleSeries
 from core.domain.clock import Clock
+from core.market.feeds.base import ClosedCandle
 from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.inside_feed import InsideFeed
@@ -132,3 +134,18 @@ async def test_without_an_answer_candles_come_all_the_same(fault: str) -> None:
         assert all(candle.inside is not None for candle in (*whole.candles, *received.candles[: _CATCH_UP + 1]))
         assert [candle.inside for candle in received.live[1:]] == [None, None]
         assert received.steps_ms() == {MINUTE.duration_ms}
+
+
+async def test_a_new_candle_costs_one_request_more() -> None:
+    async with both_exchanges() as market:
+        received = RecordedEvents()
+        feed, counts = market.feed(), list[int]()
+        async for event in feed.events():
+            received.events.append(event)
+            if isinstance(event, ClosedCandle) and event.is_live:
+                counts.append(sum("klines" in each for each in market.seconds.requests))
+            if len(received.live) == 4:
+                break
+        await feed.aclose()
+        assert [later - earlier for earlier, later in pairwise(counts)] == [1, 1, 1]
+        assert all(candle.inside is not None for candle in received.live)

@@ -61,6 +61,21 @@ def test_a_run_with_insides_that_is_interrupted_ends_like_an_undisturbed_one(tmp
     assert digest_of(tmp_path / "cut", known(CANDLES), reads_inside=True, stops=(13, 34)) == whole
 
 
+def test_a_checkpoint_holds_candles_without_an_inside(tmp_path: Path) -> None:
+    """Regression: what is not known was stored as no number, so no checkpoint was written."""
+    whole = digest_of(tmp_path / "whole", known(CANDLES), reads_inside=True)
+    session = opened(tmp_path / "cut", reads_inside=True)
+    rigs.feed(session, known(CANDLES)[:30])
+    assert rigs.saved_now(session).candle_open_time_ms == CANDLES[29].open_time_ms
+    session.close()
+    session = opened(tmp_path / "cut", reads_inside=True)
+    assert session.status().position_ms == CANDLES[29].open_time_ms
+    rigs.feed(session, known(CANDLES)[30:])
+    run_id = session.status().run_id
+    session.close()
+    assert rigs.digest(tmp_path / "cut", run_id) == whole
+
+
 @pytest.mark.parametrize("began", [True, False])
 def test_a_live_run_reads_insides_as_it_did_from_its_beginning(tmp_path: Path, began: bool) -> None:
     spec = replace(rigs.spec(tmp_path, market=Market("binance", "BTC/USDT", MINUTE)), reads_inside=began)

@@ -16,7 +16,15 @@ from pytestqt.qtbot import QtBot
 from core.domain.events import Estimate, ForecastMode, ForecastScored, TrainerStatus
 from core.domain.quantities import QUANTITY_NAMES
 from core.evaluation.assess import assess, skill_at
-from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy, TouchAccuracy
+from core.evaluation.findings import (
+    AFTER_GAP,
+    OVERALL,
+    HorizonAccuracy,
+    InsideAccuracy,
+    Request,
+    RunAccuracy,
+    TouchAccuracy,
+)
 from core.evaluation.judged_scores import JudgedScores
 from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.paths import FEWEST_TEMPLATES
@@ -503,3 +511,23 @@ def test_the_panel_says_that_some_candles_are_left_out(
     own = [label for label in details.findChildren(QLabel) if label.parent() is details and label.isVisible()]
     below = [label.text() for label in own if label.geometry().top() > details.horizon.geometry().bottom()]
     assert bool(below) is bool(said) and all(said in text for text in below)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "figure"),
+    [((0.002, 0.012), "0.70 (0.20 to 1.20)"), ((-0.012, -0.002), "-0.70"), ((-0.1, 0.1), ""), ((None, None), "")],
+)
+def test_the_panel_says_what_the_inside_is_worth_only_if_that_is_proven(
+    qtbot: QtBot, state: RunState, theme: Theme, bounds: tuple[float | None, float | None], figure: str
+) -> None:
+    value = 0.007 if bounds[0] is None or bounds[0] > -0.01 else -0.007
+    inside = InsideAccuracy(1_200, 1_100, Estimate(value, *bounds, 1_199))
+    details = AccuracyDetails(state, theme)
+    shown_panel(qtbot, details, 400, 640)
+    judged = assess(every(filled(made_up(900))), origins(900), Request())
+    for known in (None, inside):
+        details.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged, inside=known), None)
+        assert details._inside.isVisible() is (known is not None)
+    text = details._inside.text().replace("\u2212", "-").replace("−", "-")
+    assert "1,100 of 1,200" in text and figure in text
+    assert any(digit in text.split("candles")[1] for digit in "0123456789") is bool(figure)
