@@ -62,6 +62,7 @@ class HeatMapPicture(Picture):
             left=PlotAxis,
             bottom=PlotAxis,
         )
+        self._boxes.hide()
         self._image, self._mark = pg.ImageItem(), pg.PlotCurveItem()
         for item in (self._image, self._mark):
             self.plot.addItem(item)
