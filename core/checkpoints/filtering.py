@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -37,6 +37,9 @@ _MAY_BE_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 _NO_COLUMN = re.compile(r"no such column: (.+)")
 _NEAR = re.compile(r"near \"(.+?)\"|unrecognized token: \"(.+)\"")
 _IS_TAGGED = "instr(coalesce(tagged, ''), :{}) > 0"
+_ONLY_RANKS = re.compile(r"\bscored?\b", re.IGNORECASE)
+_NAMED_WORD = re.compile(r"([^\W\d]\w*):.*")
+_LISTED = tuple(name for name in NAMES if name not in ("score", "scored") and not name.endswith(("_low", "_high")))
 _INCOMPLETE = "The filter is not complete: a value or a parenthesis is missing."
 _SELECT = """
 SELECT id FROM {} WHERE (
@@ -58,6 +61,8 @@ class Subject:
     """Those that are true or false, and a condition alone."""
     example: str
     """A valid condition, for messages."""
+    listed: tuple[str, ...] = ()
+    """The columns that a message lists; empty: all."""
     rows: str = ""
     """What to select from, if not the table as it is: a query with `:now_ms`, under the table's name."""
 
@@ -68,6 +73,7 @@ CHECKPOINTS = Subject(
     NAMES,
     FLAGS,
     "size > 5 and symbol = 'ETH/USDT'",
+    _LISTED,
     f"(SELECT *, max(:now_ms - saved_ms, 0) / 86400000.0 AS {AGE} FROM checkpoints) AS checkpoints",
 )
 
@@ -184,9 +190,12 @@ def _sentence(message: str, subject: Subject) -> str:
     """SQLite's message as a sentence with a way out."""
     if found := _NO_COLUMN.search(message):
         name = found.group(1)
-        close = difflib.get_close_matches(name.casefold(), subject.names, n=1)
-        hint = f"did you mean “{close[0]}”?" if close else f"put a text in quotation marks: '{name}'."
-        return f"There is no column “{name}”; {hint}"
+        listed = subject.listed or subject.names
+        close = difflib.get_close_matches(name.casefold(), (*listed, *subject.names), n=1)
+        way_out = (
+            f"did you mean “{close[0]}”?" if close else f"a text needs quotation marks: '{name}'. {_columns(listed)}"
+        )
+        return f"There is no column “{name}”; {way_out}"
     if found := _NEAR.search(message):
         near = found.group(1) or found.group(2)
         if near == ")":
@@ -202,6 +211,26 @@ def _sentence(message: str, subject: Subject) -> str:
     if "authoriz" in message or "prohibited" in message or "no such table" in message:
         return "A filter may only compare the columns of the table."
     return f"The filter cannot be used: {message}."
+
+
+def hint(condition: Filter | None, matches: int) -> str:
+    """Why a valid filter may mean something else to its author, in sentences; empty if there is no doubt. matches: how
+    many checkpoints it finds."""
+    if condition is None:
+        return ""
+    words = (_NAMED_WORD.fullmatch(word) for word in condition.parameters.values())
+    name = next((found.group(1) for found in words if found and not matches), None)
+    if name is not None and name in NAMES:
+        return f"No text has “{name}:” in it. To look into this column, compare: {name} like '%night%'."
+    if name is not None:
+        return f"No text has “{name}:” in it, and there is no such column. {_columns()}"
+    if _ONLY_RANKS.search(re.sub(_QUOTED, "", condition.condition)):
+        return f"The table does not show the score, which only ranks checkpoints. {_columns()}"
+    return ""
+
+
+def _columns(listed: Sequence[str] = _LISTED) -> str:
+    return f"Columns: {', '.join(listed)}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Evaluation:
 
 def evaluation_of(summary: Mapping[str, Any], at_ms: int, page: str) -> Evaluation:
     """Parse the output of `evaluate --checkpoint --json`. Raises KeyError and TypeError for anything else."""
-    close, spread = (_skill(summary["pinball"][name]) for name in ("close", "range"))
+    close, spread = (_skill(summary["watched"][name]["skill"]) for name in ("close", "range"))
     return Evaluation(
         str(summary["checkpoint"]["id"]),
         at_ms,
@@ -49,15 +49,15 @@ def evaluation_of(summary: Mapping[str, Any], at_ms: int, page: str) -> Evaluati
         bool(summary["checkpoint"]["learns"]),
         *close,
         *spread,
-        _finite(summary["coverage"]["overall"]),
-        _finite(summary["direction"]["accuracy"]),
+        _finite(summary["watched"]["coverage_90"]["value"]),
+        _finite(summary["watched"]["direction"]["value"]),
         page,
     )
 
 
 def _skill(found: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
-    low, high = found["skill_ci95"] or (None, None)
-    return _finite(found["skill"]), _finite(low), _finite(high)
+    low, high = found["ci95"] or (None, None)
+    return _finite(found["value"]), _finite(low), _finite(high)
 
 
 def _finite(value: float | None) -> float | None:

@@ -21,10 +21,10 @@ from core.evaluation.findings import (
     RunAccuracy,
 )
 from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, Origins, QuantityLosses, Rows
-from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
+from core.forecast.confidence import gain_sequence, judged_count, mean_sequence, share_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE
 from core.forecast.sample_sizes import FEWEST_FOR_AN_ESTIMATE
-from core.forecast.score import COVERAGE_WINDOW, mean, quotient, rolling_means, share_of
+from core.forecast.score import COVERAGE_WINDOW, mean, quotient, rolling_means
 from core.training.online.evidence import RunEvidence
 
 ERROR_WINDOW = 100
@@ -76,9 +76,9 @@ def _with_skills(
 
 def assess(those: JudgedScores, origins: Origins, request: Request) -> HorizonAccuracy:
     close, spread = (those.of(quantity) for quantity in JUDGED_QUANTITIES.values())
-    inside_90 = those["inside_90"]
-    worst, best = extremes(inside_90)
-    hits, reverse_last, majority = (
+    inside_50, inside_90 = (those[name].astype(np.float64) for name in ("inside_50", "inside_90"))
+    worst, best = extremes(those["inside_90"])
+    _, reverse_last, majority = (
         mean_sequence(each.astype(np.float64), request.horizon) for each in directions(those, origins, request.horizon)
     )
     outcome, known = outcomes(those, origins)
@@ -90,20 +90,26 @@ def assess(those: JudgedScores, origins: Origins, request: Request) -> HorizonAc
         range=_quantity(spread, request.horizon),
         also_drawn=tuple(_drawn(those.of(quantity), request.horizon) for quantity in ALSO_DRAWN.values()),
         experts=_experts(close, spread),
-        direction=hits,
+        direction=direction_of(those, request.horizon),
         reverse_last=reverse_last,
         majority=majority,
-        coverage_50=share_of(those["inside_50"], request.horizon),
-        coverage_90=share_of(inside_90, request.horizon),
+        coverage_50=mean_sequence(inside_50, request.horizon),
+        coverage_90=mean_sequence(inside_90, request.horizon),
         worst_500=worst,
         best_500=best,
         reliability=shares_below(those, origins, request.horizon),
-        coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_means(inside_90, COVERAGE_WINDOW)),
+        coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_means(those["inside_90"], COVERAGE_WINDOW)),
         error_curve=_errors(targets[known], outcome - those["close"][known, MEDIAN]),
         no_change_curve=_errors(targets[known], outcome),
-        loss_reduction_close=_loss_reduction(targets, close),
-        loss_reduction_range=_loss_reduction(targets, spread),
+        loss_reduction_close=_loss_reduction(targets, close, request.horizon),
+        loss_reduction_range=_loss_reduction(targets, spread, request.horizon),
     )
+
+
+def direction_of(those: JudgedScores, horizon: int) -> Estimate:
+    """How often the direction was right, without flat candles, in the blocks of the leaderboard."""
+    moved = those["direction_hit"] >= 0
+    return share_sequence(those["direction_hit"] == 1, moved, horizon)
 
 
 def _quantity(of: QuantityLosses, horizon: int) -> QuantityAccuracy:
@@ -199,11 +205,14 @@ def _errors(targets: NDArray[np.int64], errors: FloatArray) -> Curve:
     return _thinned(targets[ERROR_WINDOW - 1 :], rolling_means(np.abs(errors), ERROR_WINDOW))
 
 
-def _loss_reduction(targets: NDArray[np.int64], of: QuantityLosses) -> Curve:
-    total = float(of.reference.sum())
-    if of.shown.size < FEWEST_FOR_AN_ESTIMATE or quotient(1.0, total, of.shown.size) is None:
-        return _thinned(targets[:0], of.shown[:0])
-    return _thinned(targets, np.cumsum(of.reference - of.shown) / total)
+def _loss_reduction(targets: NDArray[np.int64], of: QuantityLosses, horizon: int) -> Curve:
+    """Over the candles of the skill, at which it ends."""
+    count = judged_count(len(of), horizon)
+    shown, reference = of.shown[:count], of.reference[:count]
+    total = float(reference.sum())
+    if count < FEWEST_FOR_AN_ESTIMATE or quotient(1.0, total, count) is None:
+        return _thinned(targets[:0], shown[:0])
+    return _thinned(targets[:count], np.cumsum(reference - shown) / total)
 
 
 def _thinned(targets: NDArray[np.int64], values: FloatArray) -> Curve:

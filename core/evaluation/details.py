@@ -29,6 +29,7 @@ from core.evaluation.next_regime import next_regime
 from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
 from core.evaluation.stored_evidence import StoredEvidence, anytime
 from core.evaluation.touches import assess_touches, read_touches
+from core.evaluation.watched import watched
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import NOMINAL_COVERAGE, diebold_mariano, gain, share_of, skill
 from core.storage.record_reader import RecordReader
@@ -56,6 +57,7 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
     by_horizon = {horizon: judged(those, from_ms) for horizon, those in columns.items()}
     first, close = by_horizon[1], by_horizon[1].of(Quantity.CLOSE)
     after_gap = judged(columns[1], from_ms, after_gap=True)  # in no other figure
+    evidence = StoredEvidence(reader, run).read()
     work: dict[str, Any] = {}
     if run.challengers:
         of = challenger_figures(db, run.head_id)
@@ -75,7 +77,8 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "next_regime": next_regime(reader, run.market.interval.duration_ms, first["target_open_time_ms"]),
         "after_gap": _of_group(after_gap, len(first) + len(after_gap)),
         "online": _online(first, run),
-        "anytime": anytime(StoredEvidence(reader, run).read().own),
+        "anytime": anytime(evidence.own),
+        "watched": watched(columns, Origins(opened, closes), evidence),
         "drifts": [{name: getattr(drift, name) for name in _DRIFT_COLUMNS} for drift in reader.drifts()],
         "direction": _direction(first, Origins(opened, closes)),
         "coverage": _coverage(first["inside_90"]),

@@ -207,7 +207,8 @@ class LeaderboardRow:
 
     name: str
     rank: int | None = None
-    """One more than the number of rows that are proven better; None if it does not forecast the ranked quantity."""
+    """One more than the number of rows that are proven better; None if it does not forecast the ranked quantity, and
+    while no row is proven better than another."""
     n: int = 0
     """Candles that count, of all markets."""
     since_ms: int | None = None
@@ -309,13 +310,14 @@ def leaderboard_of(
         return combined[of] if name == COMBINATION else table.gain(name, REFERENCE_NAME, of).estimate
 
     skills = {name: skill(name, ranking) for name in ranks}
+    is_any_better = len(set(ranks.values())) > 1
     order = sorted(ranks, key=lambda name: (ranks[name], -(skills[name].value or 0.0)))
 
     def row(name: str) -> LeaderboardRow:
         is_behind = name in ranks and name != order[0]
         return LeaderboardRow(
             name=name,
-            rank=ranks.get(name),
+            rank=ranks.get(name) if is_any_better else None,
             n=skill(name, Ranking.BOTH).n,
             since_ms=since_ms(name),
             close=_shown(name, Ranking.CLOSE, skill(name, Ranking.CLOSE)),

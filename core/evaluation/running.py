@@ -84,7 +84,7 @@ class RunningAccuracy:
         table = [skill_at(self._judged(columns, request.group), horizon) for horizon, columns in self._columns.items()]
         found = RunAccuracy(
             run_id=self._run_id,
-            left_out=max(evidence.skills()[1].n - len(judged(self._columns[1])), 0) if 1 in self._has_read else 0,
+            left_out=max(evidence.own.n - len(judged(self._columns[1])), 0) if 1 in self._has_read else 0,
             most=self._most,
             is_whole=self.has_read_all,
             groups=(OVERALL, *groups),

@@ -39,7 +39,7 @@ class StoredEvidence:
 
 def anytime(own: LossSums) -> dict[str, Any]:
     """Skill and the model's gain of close and range as plain data, with since when each is proven."""
-    found: dict[str, Any] = {"n": own.n}
+    found: dict[str, Any] = {"n": own.judged.n}
     for place, name in enumerate(JUDGED_QUANTITIES):
         for key, against in _AGAINST.items():
             estimate = own.gains(against)[1 + place]

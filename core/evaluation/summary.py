@@ -133,7 +133,7 @@ def _score_ledger(reader: RecordReader, run: Run) -> ScoreLedger:
 
 def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:
     ledger = _score_ledger(reader, run)
-    summary = ledger.own_summary(scored, 0, None)
+    summary, online = ledger.own_summary(scored, 0, None), ledger.evidence.online_gain(0, 0)
     return {
         "accuracy": {
             "group": summary.group,
@@ -150,7 +150,9 @@ def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:
             "proven": summary.has_proven_edge,
             "verdict": summary.verdict,
             "model_gain": estimate_data(ledger.evidence.model_gains()[0]),
-            "online_gain": estimate_data(ledger.evidence.online_gain(0, 0).gain),
+            "online_gain": estimate_data(online.gain),
+            "online_gain_close": estimate_data(online.close),
+            "online_gain_range": estimate_data(online.range),
             "twin_age": json.loads(run.settings_json).get("online", {}).get("twin_age", 0),
         },
     }

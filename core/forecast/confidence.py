@@ -11,9 +11,10 @@ neighbouring candles are correlated, so blocks of 50 candles are averaged.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray
@@ -33,8 +34,10 @@ _LEAST_OF_WHOLE = 1e-3
 def ratio_sequence(parts: FloatArray, wholes: FloatArray, value: float | None, n: int) -> Estimate:
     """The ratio of two sums with its confidence sequence.
 
-    parts, wholes: of each full block, in time order: [B] each. value: the ratio over all n candles, also those not yet
-    in a full block; None, or too few candles, gives no estimate; nor do blocks that mostly have nothing to forecast.
+    parts, wholes: of each full block, in time order: [B] each. value: the ratio over all n candles, shown while there
+    are too few blocks for an interval. With one, it is the ratio over the blocks, so that both are of one moment, and n
+    is to count the candles of the blocks alone (`is_bounded`). No value, or too few candles, gives no estimate; nor do
+    blocks that mostly have nothing to forecast.
     """
     if value is None or n < FEWEST_FOR_AN_ESTIMATE:
         return Estimate(None, None, None, n)
@@ -42,12 +45,17 @@ def ratio_sequence(parts: FloatArray, wholes: FloatArray, value: float | None, n
     whole = float(wholes.mean()) if blocks else 0.0
     if (wholes > _LEAST_OF_WHOLE * whole).sum() < min(FEWEST_BLOCKS, blocks // 2):
         return Estimate(None, None, None, n)
-    if blocks < FEWEST_BLOCKS:
+    if not is_bounded(blocks):
         return Estimate(value, None, None, n)
     centre = float(parts.sum() / wholes.sum())
     error = float((parts - centre * wholes).std(ddof=1)) / whole
     margin = error * float(_widths(np.array([float(blocks)]), _ALPHA)[0])
-    return Estimate(value, min(centre - margin, value), max(centre + margin, value), n)
+    return Estimate(centre, centre - margin, centre + margin, n)
+
+
+def is_bounded(blocks: int) -> bool:
+    """Whether a figure of so many full blocks has an interval, and so changes only with the next full block."""
+    return blocks >= FEWEST_BLOCKS
 
 
 def _widths(blocks: FloatArray, alpha: float) -> FloatArray:
@@ -110,11 +118,21 @@ def _long_run_variance(parts: FloatArray, wholes: FloatArray, ratio: FloatArray)
 
 def candle_ratio_sequence(parts: FloatArray, wholes: FloatArray, horizon: int = 1) -> Estimate:
     """The sum of parts / the sum of wholes: [n] each, in time order, of forecasts of `horizon` candles."""
-    n = parts.shape[0]
-    length = max(BLOCK, 4 * horizon)  # forecasts of h candles overlap with h - 1 others
-    full = n // length * length
+    length, count = _block_length(horizon), judged_count(parts.shape[0], horizon)
+    full = parts.shape[0] // length * length
     blocks, whole_blocks = (each[:full].reshape(-1, length).sum(axis=1) for each in (parts, wholes))
-    return ratio_sequence(blocks, whole_blocks, quotient(float(parts.sum()), float(wholes.sum()), n), n)
+    value = quotient(float(parts[:count].sum()), float(wholes[:count].sum()), count)
+    return ratio_sequence(blocks, whole_blocks, value, count)
+
+
+def judged_count(n: int, horizon: int = 1) -> int:
+    """How many of n candles count in a figure: all, or once it has an interval those in full blocks."""
+    length = _block_length(horizon)
+    return n // length * length if is_bounded(n // length) else n
+
+
+def _block_length(horizon: int) -> int:
+    return max(BLOCK, 4 * horizon)  # forecasts of h candles overlap with h - 1 others
 
 
 def skill_sequence(loss: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
@@ -125,6 +143,12 @@ def skill_sequence(loss: FloatArray, reference: FloatArray, horizon: int = 1) ->
 def gain_sequence(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
     """The skill of `loss` minus that of `without`: [n] each, in time order, of forecasts of `horizon` candles."""
     return candle_ratio_sequence(without - loss, reference, horizon)
+
+
+def share_sequence(hits: NDArray[np.bool_], counts: NDArray[np.bool_], horizon: int = 1) -> Estimate:
+    """How often it was right among the candles that count: [n] each, in time order; n is of those that count."""
+    found = candle_ratio_sequence(hits.astype(np.float64), counts.astype(np.float64), horizon)
+    return replace(found, n=int(counts[: found.n].sum()))
 
 
 def mean_sequence(values: FloatArray, horizon: int = 1) -> Estimate:

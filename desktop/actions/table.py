@@ -21,7 +21,9 @@ class ActionId(Enum):
         "swap-horizontal",
         is_in_tool_bar=True,
     )
-    FIND = at.file("&Find anything…", "Search actions, settings, checkpoints and markets", "Ctrl+K", "magnify")
+    FIND = at.file(
+        "&Find anything…", "Search actions, settings, indicators, checkpoints and markets", "Ctrl+K", "magnify"
+    )
     IMPORT_CANDLES = at.history(
         "&Import candles…",
         "Read candles or trades from files into the database, as a job",
@@ -404,12 +406,16 @@ class ActionId(Enum):
     WATCH_UNDO = at.market("U&ndo", "Undo the last change to the list", "Ctrl+Z", "undo")
     JOB_CANCEL = at.job("&Cancel", "Cancel this job; completed parts are kept", "Del", "cancel")
     JOB_OPEN = at.job("&Open", "Open the job's report, or the market whose candles it stored", "Return", "open-in-new")
+    JOB_REPLAY = at.job("&Replay", "Replay the imported file, candle by candle", "Shift+Return", "play-circle-outline")
     JOB_CLEAR = at.job("C&lear", "Remove finished jobs", "Ctrl+L", "playlist-remove")
-    OVERVIEW_4 = at.count("2 × 2", "Show 4 markets", "2", "view-grid-outline")
-    OVERVIEW_9 = at.count("3 × 3", "Show 9 markets", "3", "grid")
-    OVERVIEW_16 = at.count("4 × 4", "Show 16 markets", "4", "dots-grid")
+    OVERVIEW_4 = at.count("2 × 2", "Show up to 4 markets", "2", "view-grid-outline")
+    OVERVIEW_9 = at.count("3 × 3", "Show up to 9 markets", "3", "grid")
+    OVERVIEW_16 = at.count("4 × 4", "Show up to 16 markets", "4", "dots-grid")
     OVERVIEW_OPEN = at.overview(
         "&Open", "Show the selected market on the large chart", "Return", "eye", is_in_tool_bar=False
+    )
+    OVERVIEW_ADD = at.overview(
+        "&Add a market…", "Show the list of markets, where one is added", "Ctrl+N", "plus", section=1
     )
     OVERVIEW_CLOSE = at.overview(
         "&Back to the chart", "Show the large chart and the panels again", "Esc", "arrow-left", section=1

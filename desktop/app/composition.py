@@ -233,6 +233,7 @@ class Application(QObject):
         finder = Finder(self._shell, self.theme, self.source, self.market_choice, lists.known, stored, lists.request)
         finder.checkpoint_chosen.connect(self.window.show_checkpoint)
         finder.setting_chosen.connect(self.window.open_setting)
+        finder.indicator_chosen.connect(self.charting.indicators.add)
         lists.ready.connect(finder.update_symbols)
         self.chart.typed.connect(finder.open_markets)
         self.charting.bar.market_wanted.connect(finder.open_markets)

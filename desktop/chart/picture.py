@@ -86,7 +86,14 @@ class Picture(Surface):
     def forecast_key(self) -> object:
         """Cache key of the ghosts' picture. The forecast itself, not its id(), which may be reused."""
         model = self.model
-        return (self.labels_key, model.forecast, model.forecast_age, model.other_interval, self._ahead_now())
+        return (
+            self.labels_key,
+            model.forecast,
+            model.forecast_age,
+            model.usual_age,
+            model.other_interval,
+            self._ahead_now(),
+        )
 
     def _ahead_now(self) -> tuple[object, ...]:
         """State ahead of the closed candles: times continue from the forming candle, which also widens or narrows its

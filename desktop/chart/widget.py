@@ -221,6 +221,11 @@ class ChartWidget(InteractiveView):
         if self.model.forecast_age != before:
             self._frame_clock.request(Dirty.VIEW)
 
+    def set_usual_age(self, age: int) -> None:
+        """Set up to which age, in candles, a forecast is shown as current."""
+        self.model.usual_age = age
+        self._frame_clock.request(Dirty.VIEW)
+
     def set_holes(self, holes: KnownHoles | None) -> None:
         """Candles the exchange is known to lack; None if no exchange can be asked."""
         self.model.holes = holes

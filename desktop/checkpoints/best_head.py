@@ -47,7 +47,7 @@ class BestCheckpointHead(QWidget):
     def refresh(self) -> None:
         """Show the best as it is now."""
         self._best = best = self._source.best()
-        self._trophy.setVisible(best is not None)
+        self._trophy.setVisible(best is not None and is_proven_to_add(best))
         self._restore.setVisible(best is not None)
         self.setVisible(bool(self._source.checkpoints()))
         set_text(self._first, translate("Checkpoints", "No best checkpoint yet") if best is None else self._title(best))
@@ -75,7 +75,7 @@ class BestCheckpointHead(QWidget):
     def _title(self, best: CheckpointInfo) -> str:
         step = format_count(best.step)
         if not is_proven_to_add(best):
-            return translate("Checkpoints", "Best checkpoint: step {0}, not proven to add").format(step)
+            return translate("Checkpoints", "Best so far: step {0}, not proven to add").format(step)
         text = translate("Checkpoints", "Best checkpoint: step {0} adds {1}").format(step, adds_text(best))
         if (count := self._source.market_count) == 1:
             return text

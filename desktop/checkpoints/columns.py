@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QLocale
 
-from core.checkpoints.best import is_wrecked
+from core.checkpoints.best import is_proven_to_add, is_wrecked
 from core.checkpoints.columns import REASON_TEXTS, reason_text
 from core.checkpoints.row import CheckpointRow, Evaluation
 from core.domain.candle import Interval
@@ -47,8 +47,9 @@ def format_bytes(size: int) -> str:
 
 
 def marks(info: CheckpointInfo) -> tuple[str, ...]:
-    """The marks of a checkpoint: any of wrecked, best, in use and pinned."""
-    held = ((WRECKED, is_wrecked(info)), (BEST, info.is_best), (IN_USE, info.is_in_use), (PINNED, info.is_pinned))
+    """The marks of a checkpoint: any of wrecked, best if it is proven to add, in use and pinned."""
+    is_best = info.is_best and is_proven_to_add(info)
+    held = ((WRECKED, is_wrecked(info)), (BEST, is_best), (IN_USE, info.is_in_use), (PINNED, info.is_pinned))
     return tuple(word for word, holds in held if holds)
 
 
@@ -281,7 +282,7 @@ def tooltip(kept: CheckpointRow) -> str:
 def _merit_lines(info: CheckpointInfo) -> list[str]:
     """An explanation of the mark of best or wrecked; empty without either."""
     if not is_wrecked(info):
-        return [translate("Checkpoints", BEST_MEANING)] if info.is_best else []
+        return [translate("Checkpoints", BEST_MEANING)] if BEST in marks(info) else []
     why = why_wrecked(info)
     below = translate("Checkpoints", "It is always sorted below all others by what it adds, and is never the best.")
     return [f"{why} {below}"]

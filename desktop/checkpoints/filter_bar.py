@@ -120,6 +120,12 @@ class FilterLine(QLineEdit):
         self.fault = error
         self._show_fault()
 
+    def show_hint(self, text: str) -> None:
+        """Why a valid filter may find less or more than expected; empty for none."""
+        if self.fault is None:
+            self._message.setVisible(bool(text))
+            set_text(self._message, text)
+
     def _show_fault(self) -> None:
         self._patience.stop()
         self._message.setVisible(self.fault is not None)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 
-from core.checkpoints.filtering import Filter, FilterError
+from core.checkpoints.filtering import Filter, FilterError, hint
 from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.window import BrowserSettings
@@ -33,6 +33,9 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _NONE_SAVED = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoints yet.")
 _NO_MATCH = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoint matches the filter.")
 _WAITING = QT_TRANSLATE_NOOP("Checkpoints", "New rows appear once the pointer has left the table.")
+_GONE = QT_TRANSLATE_NOOP(
+    "Checkpoints", "The checkpoint of step {0} has been deleted meanwhile, so nothing was restored. Choose another row."
+)
 _SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME, ActionId.CHECKPOINT_EVALUATE)
 _ANY = (ActionId.CHECKPOINT_PIN, ActionId.CHECKPOINT_TAGS, ActionId.CHECKPOINT_VERIFY, ActionId.CHECKPOINT_EXPORT)
 
@@ -102,12 +105,14 @@ class CheckpointsPanel(Panel):
             self.filter.show_fault(error)
             return
         total, shown, waiting = len(catalog) if is_all else len(self._source.checkpoints()), len(rows), 0
+        self.filter.show_hint(hint(self._filter, shown))
         if stays and self.model.rows:
             found, rows = rows, [catalog.get(row.info.checkpoint_id) or row for row in self.model.rows]
             waiting = len({row.info.checkpoint_id for row in found} - {row.info.checkpoint_id for row in rows})
+        gone = sum(catalog.get(row.info.checkpoint_id) is None for row in rows)
         self._has_waiting = stays
         self.table.show_rows(catalog, rows)
-        set_text(self._count, self._count_text(shown, waiting, total))
+        set_text(self._count, self._count_text(shown, waiting, gone, total))
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
         self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
         self._update_actions()
@@ -130,12 +135,14 @@ class CheckpointsPanel(Panel):
     def _is_pointed_at(self) -> bool:
         return self.table.underMouse() or QApplication.activePopupWidget() is not None
 
-    def _count_text(self, shown: int, waiting: int, total: int) -> str:
-        """How many match, also those that wait, and what they are of."""
+    def _count_text(self, shown: int, waiting: int, gone: int, total: int) -> str:
+        """How many match, also those that wait, how many rows are of deleted checkpoints, and what they are of."""
         is_all, markets = self.table.settings.all_runs, self._source.market_count
         parts = [_count_text(shown, total)]
         if waiting:
             parts.append(translate("Checkpoints", "{0} new, waiting").format(format_count(waiting)))
+        if gone:
+            parts.append(translate("Checkpoints", "{0} deleted").format(format_count(gone)))
         if total and is_all:
             parts.append(translate("Checkpoints", "all runs"))
         elif total and markets != 1:  # the figures are means over them: the column Symbol has the first alone
@@ -317,8 +324,14 @@ class CheckpointsPanel(Panel):
 
     def _restore(self) -> None:
         chosen = self.selected()
-        if len(chosen) == 1:
-            self.restore_requested.emit(chosen[0].checkpoint_id)
+        if len(chosen) != 1:
+            return
+        checkpoint_id = chosen[0].checkpoint_id
+        if self._source.catalog.get(checkpoint_id) is not None:
+            self.restore_requested.emit(checkpoint_id)
+            return
+        self._show()  # without the rows that were held under the pointer
+        self._source.trouble.emit(translate("Checkpoints", _GONE).format(format_count(chosen[0].step)))
 
     def _toggle_pins(self) -> None:
         chosen = self.selected()

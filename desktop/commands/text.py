@@ -12,7 +12,7 @@ from rich.text import Text
 
 from core.domain.candle import Market
 from core.evaluation.report import answers, figures, paper_figures
-from core.evaluation.report.figures import ONE_LOOK, judged, measured, missing
+from core.evaluation.report.figures import AFTER_WARM_UP, judged, measured, missing
 from core.market.shown_names import shown_market
 
 _WIDEST = 1_000
@@ -91,7 +91,7 @@ def _losses(loss: dict[str, Any]) -> str:
 
 def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     accuracy, skill = summary["accuracy"], summary["skill"]
-    alone = _percent(accuracy["candle_reference"])
+    alone, newest = _percent(accuracy["candle_reference"]), f"newest {accuracy['window']:,}"
     steps, checkpoints = [("Steps, loss, checkpoints", f"see run {summary.get('head_run_id')}")], []
     if "head_run_id" not in summary:  # else they are recorded with the first of several markets
         steps = [("Steps", f"{summary['steps']:,}"), ("Loss", _losses(summary["loss"]))]
@@ -102,10 +102,10 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         *steps,
         *answers.answers(summary),
         ("Skill, range", _measured(skill["range"])),
-        ("Direction", _direction(accuracy["direction"])),
-        ("Candle accuracy", f"{_share(accuracy['candle'])}; “no change” alone {alone}"),
-        ("90 % band covers", _share(accuracy["coverage_90"])),
-        ("50 % band covers", _share(accuracy["coverage_50"])),
+        (f"Direction, {newest}", _direction(accuracy["direction"])),
+        (f"Candle accuracy, {newest}", f"{_share(accuracy['candle'])}; “no change” alone {alone}"),
+        (f"90 % band covers, {newest}", _share(accuracy["coverage_90"])),
+        (f"50 % band covers, {newest}", _share(accuracy["coverage_50"])),
         *checkpoints,
         ("Incidents", str(len(summary["incidents"]))),
     ]
@@ -172,33 +172,31 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     print_pairs(answers.answers(summary))
     console.print(answers.EXPLAINED)
     console.print()
-    console.print(text_table((f"One candle ahead ({ONE_LOOK})", *figures.QUANTITIES), figures.findings(summary)))
+    console.print(text_table(("One candle ahead", *figures.QUANTITIES), figures.findings(summary)))
     console.print()
-    console.print(
-        text_table((f"Other values ({ONE_LOOK})", *figures.ALSO_DRAWN_HEADER[1:]), figures.also_drawn(summary))
-    )
+    console.print(text_table(("Other values", *figures.ALSO_DRAWN_HEADER[1:]), figures.also_drawn(summary)))
     console.print()
     if challengers := figures.challengers(summary):
-        console.print(text_table((f"Challenger ({ONE_LOOK})", *figures.CHALLENGERS_HEADER[1:]), challengers))
+        console.print(text_table((f"Challenger, {AFTER_WARM_UP}", *figures.CHALLENGERS_HEADER[1:]), challengers))
         console.print()
-    console.print(text_table((f"Close ({ONE_LOOK})", ""), figures.of_the_close(summary)))
+    console.print(text_table(("Close", ""), figures.of_the_close(summary)))
     console.print()
-    console.print(Text(f"Paper score ({ONE_LOOK}). {paper_figures.headline(summary)}"))
+    console.print(Text(f"Paper score, {AFTER_WARM_UP}. {paper_figures.headline(summary)}"))
     if rows := paper_figures.rows(summary):
         console.print(text_table(None, rows))
     console.print()
     console.print(
         text_table(
-            (f"Candles ahead ({ONE_LOOK})", *(f"skill, {name}" for name in figures.QUANTITIES), "n"),
+            ("Candles ahead", *(f"skill, {name}" for name in figures.QUANTITIES), "n"),
             figures.horizons(summary, "skill"),
         )
     )
     console.print()
-    console.print(text_table((f"By regime ({ONE_LOOK})", *figures.REGIME_HEADER[1:]), figures.regimes(summary)))
+    console.print(text_table((f"By regime, {AFTER_WARM_UP}", *figures.REGIME_HEADER[1:]), figures.regimes(summary)))
     console.print(Text(figures.next_regime(summary)))
     console.print()
     if touched := figures.touched(summary):
-        console.print(text_table((f"Touched within ({ONE_LOOK})", *figures.TOUCHED_HEADER[1:]), touched))
+        console.print(text_table((f"Touched within, {AFTER_WARM_UP}", *figures.TOUCHED_HEADER[1:]), touched))
         console.print()
     console.print(Text(figures.after_gap(summary)))
     for when, before, after, done in figures.drifts(summary):
@@ -217,12 +215,12 @@ def print_together(summary: dict[str, Any]) -> None:
     console.print(answers.EXPLAINED)
     console.print()
     for title, key in (("Against the best", "skill_vs_best"), ("What the model adds", "model_gain")):
-        header = (f"{title}, one candle ahead ({ONE_LOOK})", *figures.QUANTITIES, "n")
+        header = (f"{title}, one candle ahead, {AFTER_WARM_UP}", *figures.QUANTITIES, "n")
         console.print(text_table(header, figures.together(summary, key)))
         console.print()
     console.print(
         text_table(
-            (f"All files against the best, candles ahead ({ONE_LOOK})", *figures.QUANTITIES),
+            (f"All files against the best, candles ahead, {AFTER_WARM_UP}", *figures.QUANTITIES),
             figures.pooled_horizons(pooled),
         )
     )

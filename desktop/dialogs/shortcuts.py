@@ -145,7 +145,7 @@ _GESTURES = (
     (QT_TRANSLATE_NOOP("Chart", "Fit the prices"), QT_TRANSLATE_NOOP("Chart", "Double-click on the price axis")),
     (QT_TRANSLATE_NOOP("Chart", "Zoom around the newest candle"), QT_TRANSLATE_NOOP("Chart", "Drag the time axis")),
     (QT_TRANSLATE_NOOP("Chart", "Reset the zoom"), QT_TRANSLATE_NOOP("Chart", "Double-click on the time axis")),
-    (QT_TRANSLATE_NOOP("Chart", "Reset view"), QT_TRANSLATE_NOOP("Chart", "Double-click on the plot")),
+    (QT_TRANSLATE_NOOP("Chart", "Reset view"), QT_TRANSLATE_NOOP("Chart", "Double-click on the plot, Esc")),
     (QT_TRANSLATE_NOOP("Chart", "Measure"), QT_TRANSLATE_NOOP("Chart", "Shift+Drag")),
     (QT_TRANSLATE_NOOP("Chart", "Snap a line to a candle"), QT_TRANSLATE_NOOP("Chart", "Hold Ctrl while placing it")),
     (

@@ -1,1 +1,1 @@
-"""Ctrl+K: one line that finds actions, settings, checkpoints and markets."""
+"""Ctrl+K: one line that finds actions, settings, indicators, checkpoints and markets."""

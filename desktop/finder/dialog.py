@@ -35,7 +35,7 @@ class Question:
 
 ANYTHING = Question(
     QT_TRANSLATE_NOOP("Finder", "Find anything"),
-    QT_TRANSLATE_NOOP("Finder", "An action, a setting, a checkpoint or a market"),
+    QT_TRANSLATE_NOOP("Finder", "An action, a setting, an indicator, a checkpoint or a market"),
     QT_TRANSLATE_NOOP("Finder", "Nothing matches all of these words."),
 )
 MARKET = Question(
@@ -114,8 +114,9 @@ class FinderDialog(QDialog):
         self.empty.setVisible(not entries)
         is_other = bool(entries) and _is_another_market(typed, entries)
         text = translate("Finder", "No market named {0} here. Choose one of these.")
-        self.note.setText(text.format(typed.strip().upper()) if is_other else "")
-        self.note.setVisible(is_other)
+        note = text.format(typed.strip().upper()) if is_other else _why_disabled(entries)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
         if entries:
             self.list.setCurrentIndex(self.model.index(-1 if is_other else 0, 0))
             self.list.scrollToTop()
@@ -138,6 +139,11 @@ def _is_another_market(typed: str, entries: Sequence[Entry]) -> bool:
     base, _, quote = typed.strip().partition("/")
     is_symbol = bool(base and quote) and entries[0].kind is EntryKind.MARKET
     return is_symbol and entries[0].text.casefold() != typed.strip().casefold()
+
+
+def _why_disabled(entries: Sequence[Entry]) -> str:
+    """Why Enter does nothing, if the best match is disabled for a known reason."""
+    return entries[0].reason if entries and not entries[0].is_enabled else ""
 
 
 class _FoundModel(RowsModel[Entry]):

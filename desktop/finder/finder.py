@@ -1,4 +1,4 @@
-"""Opens the finder's box over a window: it searches actions, settings, checkpoints and markets."""
+"""Opens the finder's box over a window: it searches actions, settings, checkpoints, indicators and markets."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from pydantic import ValidationError
 from PySide6.QtCore import QObject, Signal
 
 from core.checkpoints.best import proven_gain
-from core.domain.candle import Market
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.watchlist import WatchedMarket
+from core.indicators.registry import INDICATORS
 from core.market.shown_names import symbols_apart
 from core.settings.group import SECRET
 from core.settings.tree import Settings
@@ -60,6 +61,8 @@ class Finder(QObject):
     """A checkpoint's id."""
     setting_chosen = Signal(str, str)
     """The setting's group and name."""
+    indicator_chosen = Signal(str)
+    """The kind of an indicator that is to be added."""
 
     def __init__(
         self,
@@ -108,6 +111,7 @@ class Finder(QObject):
         yield from self._markets(self._of_this_exchange())
         yield from checkpoint_entries(self._source.checkpoints()[:_NEWEST_CHECKPOINTS], self.checkpoint_chosen.emit)
         yield from setting_entries(self._shell.settings.current, self.setting_chosen.emit)
+        yield from indicator_entries(self.indicator_chosen.emit)
 
     def _of_chart(self, typed: str) -> Iterator[Entry]:
         """Entries in the order of choice among equal matches: after a digit, intervals first; otherwise markets first,
@@ -131,6 +135,8 @@ class Finder(QObject):
 
     def _of_this_exchange(self) -> Iterator[WatchedMarket]:
         market = self._shell.settings.current.market
+        if market.venue in (FILE_VENUE, SIMULATED_VENUE):
+            return  # a file has no markets but its own, which are stored
         for symbol in self._symbols(market.venue) or USUAL_SYMBOLS:
             with contextlib.suppress(ValidationError):  # a symbol that is invalid in a list
                 yield WatchedMarket(market.venue, symbol, market.interval)
@@ -185,7 +191,15 @@ def interval_entries(registry: ActionRegistry) -> Iterator[Entry]:
         action = registry[action_id]
         text = action.text().replace("&", "")
         details = translated(action_id.info).tooltip
-        yield Entry(EntryKind.INTERVAL, text, action.trigger, details, "", action.isEnabled(), more)
+        reason = translate("Finder", "{0}: the candles on the chart cannot be merged to this interval.").format(text)
+        yield Entry(EntryKind.INTERVAL, text, action.trigger, details, "", action.isEnabled(), more, reason)
+
+
+def indicator_entries(add: Callable[[str], object]) -> Iterator[Entry]:
+    """An entry for each kind of indicator, which `add` gets."""
+    for kind, info in INDICATORS.items():
+        details = translate("Finder", "{0}. {1}").format(info.short, info.description)
+        yield Entry(EntryKind.INDICATOR, info.title, partial(add, kind), details, more=info.short)
 
 
 def setting_entries(settings: Settings, open_setting: Callable[[str, str], object]) -> Iterator[Entry]:

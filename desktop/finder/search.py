@@ -17,6 +17,7 @@ class EntryKind(StrEnum):
     MARKET = QT_TRANSLATE_NOOP("Finder", "Market")
     INTERVAL = QT_TRANSLATE_NOOP("Finder", "Interval")
     CHECKPOINT = QT_TRANSLATE_NOOP("Finder", "Checkpoint")
+    INDICATOR = QT_TRANSLATE_NOOP("Finder", "Indicator")
     SETTING = QT_TRANSLATE_NOOP("Finder", "Setting")
 
     @property
@@ -26,7 +27,8 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A command that can be found. details: shown search words, and its tooltip; more: hidden search words."""
+    """A command that can be found. details: shown search words, and its tooltip; more: hidden search words; reason: a
+    sentence on why it is disabled."""
 
     kind: EntryKind
     text: str
@@ -35,6 +37,7 @@ class Entry:
     keys: str = ""
     is_enabled: bool = True
     more: str = ""
+    reason: str = ""
 
 
 def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:

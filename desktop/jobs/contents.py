@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QStyle, QVBoxLayout, QWidget
 
 from core.domain.candle import FILE_VENUE
 from core.market.history.forms.form import Stamp
@@ -83,6 +83,8 @@ class Contents(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._most = 0
         self._labels: list[Label] = []
+        self.answers: list[QPushButton] = []
+        """A button for each answer on offer."""
         self.show_preview(Preview())
         self._fit()
 
@@ -91,7 +93,7 @@ class Contents(QScrollArea):
 
     def show_preview(self, preview: Preview) -> None:
         """Show this preview instead. `limit_height` then makes room for it."""
-        self._labels = []
+        self._labels, self.answers = [], []
         page = QWidget()
         self._column = column = QVBoxLayout(page)
         for place, found in enumerate(preview.files):
@@ -105,6 +107,7 @@ class Contents(QScrollArea):
             button = QPushButton(answer.title)
             button.clicked.connect(lambda _on=False, chosen=answer: self.answered.emit(chosen.field, chosen.value))
             column.addWidget(button, alignment=Qt.AlignmentFlag.AlignLeft)
+            self.answers.append(button)
         if not self._labels:
             hint = translate("Jobs", "How the files are read is shown here.")
             column.addWidget(self._label(translate("Jobs", "Reading…") if preview.is_reading else hint))
@@ -121,8 +124,9 @@ class Contents(QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        frame = 2 * self.frameWidth()
-        needed = self._column.totalHeightForWidth(self.width() - frame) + frame
+        frame, bar = 2 * self.frameWidth(), self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent, None, self)
+        # Beside a scroll bar lines may wrap, and Qt keeps a bar while the page that is narrower for it needs one.
+        needed = self._column.totalHeightForWidth(self.width() - frame - bar) + frame
         reserved = _RESERVED_LINES * self.fontMetrics().lineSpacing()
         height = max(needed, reserved)
         self.setFixedHeight(min(height, self._most) if self._most else height)
@@ -175,16 +179,16 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         )
     first, last = (candle_text(found[name]) if name in found else "" for name in ("first", "last"))
     market = ""
-    if not found.get("unnamed"):
+    if not found.get("unnamed") and found["venue"] and found["symbol"]:  # an answer is in the next report
         exchange = no_exchange_title() if found["venue"] == FILE_VENUE else found["venue"]
         market = translate("Jobs", "{0} ({1})").format(found["symbol"], exchange)
     rows = (
         (translate("Jobs", "Market"), market, False),
-        (translate("Jobs", "Form"), found.get("form_read_as", ""), False),
+        (translate("Jobs", "Form"), in_fields(found.get("form_read_as", "")), False),
         (translate("Jobs", "Time zone"), in_fields(found.get("zone", "")), bool(found.get("is_zone_assumed"))),
-        (translate("Jobs", "Times mark"), found.get("stamp", ""), False),
-        (translate("Jobs", "Volume"), found.get("volume", ""), False),
-        (translate("Jobs", "Numbers"), found.get("numbers", ""), False),
+        (translate("Jobs", "Times mark"), in_fields(found.get("stamp", "")), False),
+        (translate("Jobs", "Volume"), in_fields(found.get("volume", "")), False),
+        (translate("Jobs", "Numbers"), in_fields(found.get("numbers", "")), False),
         (translate("Jobs", "First candle"), first, False),
         (translate("Jobs", "Last candle"), last, False),
         (translate("Jobs", "Left out"), left_out, False),

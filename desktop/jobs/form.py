@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QWidget
 
 from desktop.dialogs.file_check import FilePicker
@@ -71,6 +72,14 @@ class JobDialog(QDialog):
         self._begins.addItem(translate("Jobs", "When training is paused or over"), True)
         about = translate("Jobs", "Training is running: side by side, each may take about twice as long")
         self.add_row(translate("Jobs", "&Start"), self._begins, about)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Keyboard focus begins at the files, which are to be chosen, or at the start button if nothing is missing: Qt
+        would focus Cancel while the start button is disabled."""
+        super().showEvent(event)
+        start = self.buttons.button(self.buttons.StandardButton.Ok)
+        if not event.spontaneous():
+            (start if start.isEnabled() or self._picker is None else self._picker.line).setFocus()
 
     def check(self) -> None:
         """Show what is wrong; only a valid order can be started."""

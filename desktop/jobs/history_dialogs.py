@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QPushButton, QWidget
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.domain.dates import calendar_moment
@@ -145,6 +145,7 @@ class ImportDialog(JobDialog):
     @Slot(object)
     def _show_found(self, preview: Preview) -> None:
         self._shown = preview
+        is_focus_free = self._is_focus_free()
         super().check()
         self.found.show_preview(preview)
         self._limit_contents()
@@ -154,6 +155,22 @@ class ImportDialog(JobDialog):
         frame, screen = self.frameGeometry(), self.screen().availableGeometry()
         if self.isVisible() and frame.bottom() > screen.bottom():
             self.move(frame.left(), max(screen.top(), screen.bottom() - frame.height() + 1))
+        if is_focus_free:
+            self._focus_next_step()
+
+    def _is_focus_free(self) -> bool:
+        """Whether the user is in no field: a preview then moves keyboard focus on."""
+        focused, line = self.focusWidget(), self.picker.line
+        if focused is line:
+            return not line.isModified()
+        return focused is None or isinstance(focused, QPushButton)
+
+    def _focus_next_step(self) -> None:
+        """Focus the first answer, or Import if none is needed. While files are read, Import is disabled: focus would
+        jump to Cancel, so it waits in the line of files."""
+        start = self.buttons.button(self.buttons.StandardButton.Ok)
+        steps = (*self.found.answers[:1], start)
+        next((step for step in steps if step.isEnabled()), self.picker.line).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _limit_contents(self) -> None:
         """Leave room for everything else, however many files there are."""

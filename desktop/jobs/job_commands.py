@@ -249,6 +249,6 @@ def _held_back(validation: Mapping[str, Any], name: str) -> str:
 
 def _summarise_evaluate(summary: Mapping[str, Any]) -> str:
     plain = dict(summary)
-    count = f"{plain['judged']:,} of {plain['candles']:,} candles evaluated{figures.left_out(plain)}."
+    count = f"{figures.size(plain)}{figures.left_out(plain)}."
     found = [*(text for _, text in answers(plain)), count, figures.start(plain)]
     return " ".join(part for part in found if part)

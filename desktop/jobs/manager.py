@@ -91,6 +91,7 @@ class JobManager(QObject):
         panel.can_cancel = self.can_cancel
         panel.cancel_requested.connect(self.cancel)
         panel.market_requested.connect(self._open_market)
+        panel.replay_requested.connect(market_choice.replay_file)
         panel.trouble.connect(lambda sentence: self._notify(sentence, is_bad=True))
         shell.actions.wire(
             {
@@ -329,11 +330,11 @@ class JobManager(QObject):
         page = order.page if state is JobState.DONE and order.page is not None and order.page.is_file() else None
         if state is JobState.DONE and order.checkpoint_id is not None and ending.summary is not None:
             result = f"{result} {self._store_evaluation(ending.summary, page)}"
-        job = self._state.jobs.finish(job_id, state, result.strip(), page, market)
+        file = None if market is None or ending.summary is None else order.replayable_of(ending.summary)
+        job = self._state.jobs.finish(job_id, state, result.strip(), page, market, file)
         self._state.jobs_changed.emit()
         if not self._children:
             self._idle.set()
-        file = None if market is None or ending.summary is None else order.replayable_of(ending.summary)
         self._announce(order, state, result, page, market, file)
         if job is not None and not self._is_closed and state is not JobState.CANCELLED:
             self.job_ended.emit(job)

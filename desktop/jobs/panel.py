@@ -24,11 +24,12 @@ from desktop.ui.translation import translate
 
 
 class JobsPanel(Panel):
-    """`cancel_requested` carries a job's id; `market_requested` a Market that is to be on the chart; `trouble` a
-    sentence."""
+    """`cancel_requested` carries a job's id; `market_requested` a Market that is to be on the chart;
+    `replay_requested` the path of a candle file; `trouble` a sentence."""
 
     cancel_requested = Signal(str)
     market_requested = Signal(object)
+    replay_requested = Signal(object)
     trouble = Signal(str)
 
     def __init__(self, state: RunState, theme: Theme) -> None:
@@ -101,7 +102,8 @@ class JobsPanel(Panel):
         self.table.doubleClicked.connect(lambda _index: self._open())
         self.actions_of_panel.offer_menu(self.table, needs_row=False)
         ids = ActionId
-        self.actions_of_panel.wire({ids.JOB_CANCEL: self._cancel, ids.JOB_OPEN: self._open, ids.JOB_CLEAR: self._clear})
+        self.actions_of_panel.wire({ids.JOB_CANCEL: self._cancel, ids.JOB_OPEN: self._open})
+        self.actions_of_panel.wire({ids.JOB_REPLAY: self._replay, ids.JOB_CLEAR: self._clear})
 
     def _update_actions(self) -> None:
         job, actions = self.selected(), self.actions_of_panel
@@ -109,6 +111,7 @@ class JobsPanel(Panel):
         actions[ActionId.JOB_CANCEL].setEnabled(can_cancel)
         can_open = job is not None and (job.page is not None or job.market is not None)
         actions[ActionId.JOB_OPEN].setEnabled(can_open)
+        actions[ActionId.JOB_REPLAY].setEnabled(job is not None and job.file is not None)
         actions[ActionId.JOB_CLEAR].setEnabled(any(each.state.is_over for each in self.model.rows))
         self._show_details()
 
@@ -136,6 +139,11 @@ class JobsPanel(Panel):
             self.open_page(job.page)
         elif job is not None and job.market is not None:
             self.market_requested.emit(job.market)
+
+    def _replay(self) -> None:
+        job = self.selected()
+        if job is not None and job.file is not None:
+            self.replay_requested.emit(job.file)
 
     def open_page(self, page: Path) -> None:
         """Open a report in the browser."""

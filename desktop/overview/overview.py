@@ -1,4 +1,4 @@
-"""A wall of 4, 9 or 16 charts, one for each market; a click on one opens it large."""
+"""A wall of at most 4, 9 or 16 charts, one for each market; a click on one opens it large."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Overview(QWidget):
     market_requested = Signal(object)
     """Market: to be shown large."""
     list_requested = Signal()
-    """An empty tile was clicked: the list of markets is to be shown, to add one."""
+    """The list of markets is to be shown, to add one."""
 
     def __init__(
         self,
@@ -64,7 +64,9 @@ class Overview(QWidget):
         self._database_file, self._theme, self._clock = database_file, theme, clock
         self.tiles: list[Tile] = []
         self._laid_out = 0
-        """The number of tiles that fit."""
+        """The chosen number of charts that the tiles are laid out for."""
+        self._columns = self._cells = 1
+        """No more than the markets fill, up to the chosen number of charts."""
         self._places: dict[Market, int] = {}
         """Places of the markets to show, in order."""
         self._due: dict[int, None] = {}
@@ -85,10 +87,6 @@ class Overview(QWidget):
     @property
     def _charts(self) -> int:
         return self._shell.settings.current.chart.overview_charts
-
-    @property
-    def _columns(self) -> int:
-        return isqrt(self._charts)
 
     def show_market(self, market: Market | None) -> None:
         """Mark the market that is on the large chart now."""
@@ -112,7 +110,7 @@ class Overview(QWidget):
         super().showEvent(event)
         self._is_followed = True
         self._painting.hold(self.tiles)
-        self._arrange()
+        self._fill()
         self._frames.flush()
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -153,6 +151,7 @@ class Overview(QWidget):
         self.actions_of_panel.wire(
             {
                 ActionId.OVERVIEW_OPEN: self._open_focused,
+                ActionId.OVERVIEW_ADD: self._add_market,
                 ActionId.OVERVIEW_CLOSE: self._pages.show_first,
                 **{each: partial(settings.change_chart, overview_charts=count) for each, count in _COUNTS.items()},
             }
@@ -176,7 +175,7 @@ class Overview(QWidget):
         if not self._is_followed:
             return
         if self._laid_out != self._charts:
-            self._arrange()
+            self._fill()
         for tile in self.tiles:
             tile.apply(settings.chart)
 
@@ -186,21 +185,22 @@ class Overview(QWidget):
             self.actions_of_panel[each].setChecked(count == chosen)
 
     def _arrange(self) -> None:
-        """Lay out the chosen number of tiles; existing ones stay, the others follow one a frame."""
-        self._laid_out = self._charts
-        while len(self.tiles) > self._charts:
+        """Lay out the tiles that the markets fill; existing ones stay, the others follow one a frame."""
+        shown, self._laid_out = max(len(self._places), 1), self._charts
+        self._columns = min(isqrt(shown - 1) + 1, isqrt(self._charts))
+        rows = (shown - 1) // self._columns + 1
+        self._cells = rows * self._columns
+        while len(self.tiles) > self._cells:
             tile = self.tiles.pop()
             tile.end()
             self._grid.removeWidget(tile)
             tile.hide()
             tile.deleteLater()
         for place in range(_MOST_COLUMNS):
-            stretch = int(place < self._columns)
-            self._grid.setRowStretch(place, stretch)
-            self._grid.setColumnStretch(place, stretch)
+            self._grid.setRowStretch(place, int(place < rows))
+            self._grid.setColumnStretch(place, int(place < self._columns))
         for place, tile in enumerate(self.tiles):
             self._grid.addWidget(tile, *divmod(place, self._columns))
-        self._fill()
 
     def _add_tile(self) -> Tile:
         tile = Tile(self._theme, self._clock, self._database_file, self)
@@ -217,7 +217,8 @@ class Overview(QWidget):
         found = [row.market for row in rows if row.is_in_run or self._latest_ms(row.market) is not None]
         self._universe = self._markets.universe
         self._places = {market: place for place, market in enumerate(found[: self._charts])}
-        self._due = dict.fromkeys(range(self._charts))
+        self._arrange()
+        self._due = dict.fromkeys(range(self._cells))
         there_are, shown = len(found), len(self._places)
         if shown < there_are:
             text = translate("Overview", "{0} of {1} markets")
@@ -291,10 +292,16 @@ class Overview(QWidget):
             if tile.hasFocus():
                 self._open(tile)
 
+    @Slot()
+    def _add_market(self) -> None:
+        self._pages.show_first()
+        self.list_requested.emit()
+
     @Slot(object)
     def _open(self, tile: Tile) -> None:
-        self._pages.show_first()
         if tile.row is None:
-            self.list_requested.emit()
-        elif tile.row.market != self._on_chart:
+            self._add_market()
+            return
+        self._pages.show_first()
+        if tile.row.market != self._on_chart:
             self.market_requested.emit(tile.row.market)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pyqtgraph as pg
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QGridLayout
 from core.domain.events import Trend
 from core.storage.step_columns import StepColumns
 from desktop.panels.curve_menu import SECOND_RUN, CurveMenu
+from desktop.panels.curve_readout import CurveReadout
 from desktop.panels.drift_marks import DriftMarks
 from desktop.state.run_curves import RunCurves
 from desktop.state.run_state import RunState
@@ -106,6 +108,7 @@ class LossPanel(Panel):
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         self.plot = step_plot(translate("Panels", "Loss curves"), NumberOrLogAxis, theme)
         self.menu = CurveMenu(state, curves, self.plot, translate("Panels", _ZOOM))
+        self._readout = CurveReadout(curves, self.plot, _lines, "loss", partial(format_number, decimals=4))
         self._raw, self._laid_over, self._prequential, self._mean = (add_curve(self.plot) for _ in range(4))
         self.drifts = DriftMarks(self.plot, theme)
         self._rate_label = Label()
@@ -131,7 +134,6 @@ class LossPanel(Panel):
     def _connect(self) -> None:
         self.plot.getViewBox().sigResized.connect(self._align_rate)
         self.plot.view_changed.connect(self._refresh_curves)
-        self.plot.pointed_at.connect(self._show_readout)
         self.theme.follow(self, self._apply_palette)
         state = self._state
         self.follow(state.diagnosis_changed, state.steps_changed, state.drifts_changed)
@@ -256,13 +258,13 @@ class LossPanel(Panel):
             self._show_legend()
         drifts = self._state.drifts if len(steps) else ()
         self.drifts.show_drifts(drifts, *self.plot.view, self._state.members)
-        self._show_readout()
+        self._readout.refresh()
 
     def _draw(self) -> None:
         """Draw the steps in view."""
         steps, view, most = self._curves.shown, self.plot.view, max(2 * self.plot.width(), 100)
         numbers = steps.column("step")
-        self._window = window = smoothing_steps(view[1] - view[0], self.plot.width())
+        self._window = self._readout.window = window = smoothing_steps(view[1] - view[0], self.plot.width())
         seen = in_view(numbers, view, window)
         x, loss, before = numbers[seen], steps.column("loss")[seen], steps.column("prequential_loss")[seen]
         other_x, other_loss = self._other_in_view()
@@ -297,17 +299,6 @@ class LossPanel(Panel):
             return np.empty(0), np.empty(0)
         seen = in_view(other.column("step"), self.plot.view, self._window)
         return other.column("step")[seen], other.column("loss")[seen]
-
-    def _show_readout(self) -> None:
-        steps, x = self._curves.shown, self.plot.pointer
-        if x is None or not len(steps):
-            self.plot.hide_readout()
-            return
-        step, index = self._curves.step_at(x)
-        lines = [] if index is None else _lines(steps, index, self._window)
-        if (loss := self._curves.other_at(step, "loss")) is not None:
-            lines.append(f"{translate('Panels', SECOND_RUN)}  {format_number(loss, 4)}")
-        self.plot.show_readout(step, lines)
 
     def _fit_height(self, low: float, high: float) -> None:
         least = _SMALLEST_SHARE_SEEN * max(abs(low), abs(high))

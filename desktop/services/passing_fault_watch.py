@@ -107,6 +107,8 @@ class PassingFaultWatch(QObject):
                 self._timer.start(self._last_pause_ms)
         else:
             self._timer.stop()
+            if self._shown_text:
+                self._banner.withdraw_storage_error()  # of other parts, with the same cause
             self._shown_text = ""
             self._banner.withdraw(_KEY)
 

@@ -335,7 +335,7 @@ def adds_text(info: CheckpointInfo, *, is_short: bool = False) -> str:
         interval = translate("Checkpoints", "{0} ({1} to {2})")
         text = interval.format(text, _end(info.gain_low), _end(info.gain_high))
     # A restored model has forecast nothing yet: this is of the checkpoint whose weights it has.
-    return translate("Checkpoints", "{0}, as restored").format(text) if is_restored else text
+    return translate("Checkpoints", "{0}, before restore").format(text) if is_restored else text
 
 
 def adds_sentence(info: CheckpointInfo) -> str:

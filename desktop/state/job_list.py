@@ -48,6 +48,8 @@ class Job:
     """A report that can be opened."""
     market: Market | None = None
     """A market with candles that the job has stored; it can be opened."""
+    file: Path | None = None
+    """A candle file that the job has imported; it can be replayed."""
 
     @property
     def job_id(self) -> str:
@@ -124,7 +126,13 @@ class JobList:
             self._running[job_id] = replace(job, state=JobState.CANCELLING, report=report, result=result)
 
     def finish(
-        self, job_id: str, state: JobState, result: str, page: Path | None = None, market: Market | None = None
+        self,
+        job_id: str,
+        state: JobState,
+        result: str,
+        page: Path | None = None,
+        market: Market | None = None,
+        file: Path | None = None,
     ) -> Job | None:
         """End the job in this state. Returns None for an unknown id."""
         job = self._running.pop(job_id, None)
@@ -136,7 +144,7 @@ class JobList:
         report = replace(job.report, seconds_left=None)
         if state is JobState.DONE:
             report = replace(report, done=max(report.total, 1), total=max(report.total, 1))
-        over = Job(report, state, job.started_at_ms, "", self._clock.now_ms(), result, page, market)
+        over = Job(report, state, job.started_at_ms, "", self._clock.now_ms(), result, page, market, file)
         self._over = [*(each for each in self._over if each.job_id != job_id), over][-_MOST_KEPT:]
         return over
 

@@ -127,6 +127,8 @@ def _behind_words(state: RunState, series: CandleSeries) -> str:
         return translate("Chart", "Learning from stored candles: forecasts will follow") if is_behind else ""
     if not forecast.ghosts or forecast.ghosts[-1].open_time_ms > int(series.open_time_ms[-1]):
         return ""
+    if state.trainer_state is None:  # stopped before it was ready
+        return translate("Chart", "Training is stopped: there is no forecast of new candles")
     behind = len(series) - series.insertion_index(forecast.origin_open_time_ms + 1)
     words = translate("Chart", "Training is {0} behind: forecasts of new candles will follow")
     return words.format(format_candles(behind))

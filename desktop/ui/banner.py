@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from core.domain.events import Severity
-from core.storage.errors import StorageError
+from core.storage.errors import PassingError, StorageError
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import mute
@@ -20,6 +20,7 @@ from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Palette, Theme, with_alpha
 from desktop.ui.translation import translate
 
+_STORAGE = "storage"
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
@@ -157,8 +158,13 @@ class Banner(QWidget):
         """Show a sentence. is_answer: the answer to the user's last action is shown at once, and passes."""
         self.show_notice(Notice(key, severity, text, is_answer=is_answer, passes=is_answer))
 
-    def notify_storage_error(self, sentence: str) -> None:
-        self.notify(sentence, Severity.ERROR, "storage")
+    def notify_storage_error(self, sentence: str, *, passes: bool = False) -> None:
+        """passes: its cause does, so the notice disappears by itself; it returns with the next error."""
+        self.show_notice(Notice(_STORAGE, Severity.ERROR, sentence, passes=passes))
+
+    def withdraw_storage_error(self) -> None:
+        """The database can be used again."""
+        self.withdraw(_STORAGE)
 
     @contextmanager
     def storage_errors_shown(self) -> Iterator[None]:
@@ -166,7 +172,7 @@ class Banner(QWidget):
         try:
             yield
         except StorageError as error:
-            self.notify_storage_error(str(error))
+            self.notify_storage_error(str(error), passes=isinstance(error, PassingError))
 
     def withdraw(self, key: str) -> None:
         """Remove a notice that no longer holds. An unknown key is no error."""

@@ -20,6 +20,7 @@ from desktop.ui.translation import translate
 _AXIS_ROOM = 60
 _FEWEST_IN_VIEW = 5.0
 _PADDING = 0.01
+_USUAL_SIZE = QSize(256, 144)
 _SAME = 1e-6
 
 
@@ -80,6 +81,10 @@ class StepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         """The first and last x in view."""
         low, high = self.getViewBox().viewRange()[0]
         return float(low), float(high)
+
+    def sizeHint(self) -> QSize:
+        """A usual size: QGraphicsView asks for the size that it has had, so a page that scrolls never got lower."""
+        return _USUAL_SIZE
 
     def set_extent(self, first: float, last: float) -> None:
         """Set the x of all that can be seen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
 
@@ -51,21 +51,21 @@ class TrainingInputs(QWidget):
     def __init__(self, learning_rate: float, duty_percent: int = 100) -> None:
         super().__init__()
         self.learning_rate = self._make_input(_SMALLEST_RATE, _LARGEST_RATE, translate("Panels", "Learning rate"))
-        self.learning_rate.setToolTip(
-            translate(
-                "Panels",
-                "Learning rate, before warm-up and schedule. A rollback halves it.\nTakes effect at the next step; "
-                "1e-4 may be typed.",
-            )
-        )
         title = Label(translate("Panels", "Learning rate"))
         title.setBuddy(self.learning_rate)
-        title.setToolTip(self.learning_rate.toolTip())
+        self._of_rate = title, self.learning_rate
         self.rate_reason = self._make_reason()
-        layout = beside(self, title, self.learning_rate, self.rate_reason, margins=(6, 0, 6, 0), spacing=6)
         self.duty_title = Label(translate("Panels", "Time for training"))
         self.duty, self.duty_percent = self._make_slider(), Label()
+        layout = beside(self, margins=(6, 0, 6, 0), spacing=6)
         self._add_slider(layout)
+        layout.addSpacing(8)
+        for part in (title, self.learning_rate):
+            layout.addWidget(part)
+        layout.addWidget(self.rate_reason, 1)
+        layout.addStretch(0)  # takes the room while there is no reason
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.show_reason("")
         self.show_rate(learning_rate)
         self.show_duty(duty_percent)
         self.learning_rate.valueChanged.connect(self.learning_rate_changed.emit)
@@ -86,10 +86,16 @@ class TrainingInputs(QWidget):
     def show_reason(self, text: str) -> None:
         """Show beside the box why training uses another rate than the one that was set; empty: it does not."""
         set_text(self.rate_reason, text)
-        self.rate_reason.setMaximumWidth(self.rate_reason.sizeHint().width())  # the slider stays beside it
         self.rate_reason.setVisible(bool(text))
         more = translate("Panels", "The adaptive schedule halves the rate after harmful learning; see Events.")
         set_tooltip(self.rate_reason, f"{text}\n{more}")
+        about = translate(
+            "Panels",
+            "Learning rate, before warm-up and schedule. A rollback halves it.\nTakes effect at the next step; "
+            "1e-4 may be typed.",
+        )
+        for part in self._of_rate:  # a narrow tool bar has no room for the reason
+            set_tooltip(part, f"{about}\n{text}".rstrip())
 
     def show_duty(self, percent: int) -> None:
         """Show the current share of the time. A slider that is being dragged is not changed."""
@@ -108,7 +114,9 @@ class TrainingInputs(QWidget):
         self.duty_percent.setText(f"{percent} %")
 
     def _make_reason(self) -> ElidedLabel:
+        """The last part of the bar, in the room that is left: nothing moves when it comes or goes."""
         label = ElidedLabel()
+        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         label.setFont(tabular(label.font()))
         label.setAccessibleName(translate("Panels", "Learning rate in use"))
         label.hide()
@@ -197,8 +205,8 @@ class TrainingActions(QObject):
 
 
 class TrainingBar(QToolBar):
-    """The window's tool bar. Without room for all, also for the reason of another rate, training actions show their
-    icons alone, and the time for training has no title: what does not fit would hide behind a button."""
+    """The window's tool bar. Without room for all, training actions show their icons alone, and the time for training
+    has no title: what does not fit would hide behind a button."""
 
     def __init__(self, actions: ActionRegistry, inputs: TrainingInputs) -> None:
         """actions: with their icons."""
@@ -217,12 +225,6 @@ class TrainingBar(QToolBar):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
-
-    def event(self, event: QEvent) -> bool:
-        is_done = super().event(event)
-        if event.type() == QEvent.Type.LayoutRequest:  # the reason beside the rate has changed
-            self._fit()
-        return is_done
 
     def _fit(self) -> None:
         room = self.contentsRect().width() - 2 * _ROOM_BESIDE_PX

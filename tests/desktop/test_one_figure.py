@@ -22,6 +22,7 @@ from pytestqt.qtbot import QtBot
 from core.domain.candle import Candle, Market
 from core.domain.clock import ManualClock
 from core.domain.events import Estimate, TrainerStatus
+from core.domain.quantities import Quantity
 from core.evaluation.details import evaluate_run, timeline_of
 from core.evaluation.leaderboard import as_data, stored_leaderboard
 from core.evaluation.paper import TRADE_COST
@@ -281,9 +282,25 @@ def check_the_page_to_share_and_the_report_of_evaluate(opened: Opened) -> None:
         require(board, (expected.close, expected.range), of_board(shared.summary["leaderboard"]))
         summary = {"file": "candles.csv"} | summarise(opened.db, run) | evaluate_run(opened.db, run, HORIZONS)
         report = Tree(page(summary, timeline_of(opened.db, run, HORIZONS))).text
-        require(report.partition("bp: basis points")[0], expected.answers)
+        leading, _, others = report.partition("bp: basis points")
+        require(leading, expected.answers)
+        table = others.partition("Against the best")[0]
+        require(table, (expected.close, expected.range, *expected.gain[1:], *expected.learning[1:]))
+        check_bands_direction_and_body(summary["watched"], opened.db, run)
         for key, figure in (("close_skill", expected.close), ("range_model_gain", expected.gain[2])):
             same(summary["anytime"][key] | {"n": summary["anytime"]["n"]}, figure)
+
+
+def check_bands_direction_and_body(shown: dict[str, Any], db: Any, run: Run) -> None:
+    """The pages show those of the window's page of bands."""
+    chosen = read_all(RunningAccuracy(db, run.run_id, HORIZONS)).chosen
+    body = next(each.skill for each in chosen.also_drawn if each.quantity is Quantity.BODY)
+    for found, expected in (
+        (shown["direction"], chosen.direction),
+        (shown["coverage_90"], chosen.coverage_90),
+        (shown["body"]["skill"], body),
+    ):
+        same(found, expected)
 
 
 def check_the_accuracy_by_candles_ahead(opened: Opened) -> None:

@@ -248,7 +248,7 @@ FAULTS = (
     Fault(
         "old-forecast-drawn-as-new",
         "desktop/chart/items/forecast.py",
-        "if model.forecast_age:",
+        "if model.is_forecast_old:",
         "if False:",
     ),
     Fault(

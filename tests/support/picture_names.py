@@ -48,3 +48,5 @@ MADE = frozenset(
 """Made by ``make pictures``, which fails if one is missing."""
 OF_A_BROWSER = frozenset({"report-dark.png", "report-light.png"})
 """Screenshots of a browser with the page of ``ghostcandle evaluate FILE --report OUT.html``, taken manually."""
+FILMED = "first-minute.webp"
+"""An animated WebP: the screen from an empty home to the model's ghosts, by mouse alone."""

@@ -9,8 +9,8 @@ from core.evaluation.report.figures import measured, missing
 from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMATE
 
 EXPLAINED = (
-    "Over all of the run's own candles, one candle ahead; the 95 % intervals in brackets hold however often one looks. "
-    "Ghosts: the skill of the close. Model and learning: close and range in equal parts."
+    "Over all of the run's own candles, one candle ahead, updated with every 50th; the 95 % intervals in brackets "
+    "hold however often one looks. Close and range count in equal parts."
 )
 _WHERE = {ForecastGroup.REPLAYED.value: " in replay", ForecastGroup.SIMULATED.value: " in simulation"}
 
@@ -28,9 +28,9 @@ def _ghosts(summary: dict[str, Any]) -> str:
     where = _WHERE.get(summary["accuracy"]["group"], "")
     return _answer(
         summary["skill"]["close"],
-        f"Ghosts beat “no change”{where}",
-        f"Ghosts are worse than “no change”{where}",
-        f"Ghosts are not proven better than “no change”{where}",
+        f"Ghosts beat “no change” on the close{where}",
+        f"Ghosts are worse than “no change” on the close{where}",
+        f"Ghosts are not proven better than “no change” on the close{where}",
         early=f"Ghosts{where}: too early to tell",
         nothing="Ghosts",
     )
@@ -39,9 +39,9 @@ def _ghosts(summary: dict[str, Any]) -> str:
 def _model(gain: dict[str, Any]) -> str:
     return _answer(
         gain,
-        "The model adds to the baselines",
-        "The model does harm",
-        "No proven gain from the model yet",
+        "The model adds to the baselines, on close and range",
+        "The model does harm, on close and range",
+        "No proven gain from the model yet, on close and range",
         early="Model: too early to tell",
         nothing="Model",
     )
@@ -54,9 +54,9 @@ def _learning(summary: dict[str, Any]) -> str:
     have = age + gain["n"] if gain["n"] else min(max(summary["candles"] - 1, 0), age)
     return _answer(
         gain,
-        "Learning helps",
-        "Learning does harm",
-        "Learning is not proven to help",
+        "Learning helps, on close and range",
+        "Learning does harm, on close and range",
+        "Learning is not proven to help, on close and range",
         early=f"Learning: too early to tell ({have:,} of {age + FEWEST_FOR_A_PROOF:,} candles)",
         nothing="Learning",
     )

@@ -62,9 +62,9 @@ def loss_reduction(timeline: Timeline, name: str) -> Element | None:
 
 def skill_by_horizon(summary: dict[str, Any], name: str) -> Element | None:
     """Skill against the reference of each horizon, with its interval."""
-    found = [(horizon, of[name]) for horizon, of in summary["horizons"].items() if of[name]["skill_ci95"] is not None]
-    described = [f"{horizon}: {percent(of['skill'])}, {between(of['skill_ci95'])}" for horizon, of in found]
-    rows = [(horizon, of["skill"], of["skill_ci95"]) for horizon, of in found]
+    of_each = {horizon: of[name]["skill"] for horizon, of in summary["watched"]["horizons"].items()}
+    rows = [(horizon, of["value"], of["ci95"]) for horizon, of in of_each.items() if of["ci95"] is not None]
+    described = [f"{horizon}: {percent(value)}, {between(ci95)}" for horizon, value, ci95 in rows]
     return _intervals(f"horizons-{name}", f"Skill by candles ahead, {name}", rows, "candles ahead", described)
 
 

@@ -8,21 +8,22 @@ from typing import Any
 from core.domain.dates import utc_text
 from core.forecast.experts import EXPERTS, REFERENCE
 from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMATE
+from core.storage.evidence_blocks import COMBINATION
 
 NOT_ENOUGH = "not enough candles"
 NOTHING = "nothing to forecast"
-ONE_LOOK = "evaluated part, one look"
+AFTER_WARM_UP = "after warm-up"
 """Marks figures of another set of candles, with another kind of interval, than the answers."""
 EXPLAINED = (
-    "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. Evaluated part, one "
-    "look: without the first 1,000 candles, if enough are left, and with intervals for a single look at the end. "
+    "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. After warm-up: "
+    "without the first 1,000 candles, if enough are left, and with narrower intervals, for one test at the end. "
     "The best single baseline is named in hindsight. bp: basis points, hundredths of a percent."
 )
 TOGETHER_EXPLAINED = (
     "Against the best: the relative reduction of the loss against the best single baseline, which is named in "
     "hindsight. What the model adds: the skill against “no change”, less that without the model. Brackets hold 95 % "
-    "intervals for a single look, over the evaluated part. Not proven: the interval includes 0, or fewer than "
-    f"{FEWEST_FOR_AN_EDGE} candles count."
+    "intervals for one test at the end, after warm-up: without the first 1,000 candles. Not proven: the interval "
+    f"includes 0, or fewer than {FEWEST_FOR_AN_EDGE} candles count."
 )
 PAPER_EXPLAINED = (
     "The rule: long if the median of the next close lies above the last close by more than the cost of a trade, "
@@ -109,10 +110,13 @@ def judged(value: float | None, ci95: list[float] | None, n: int) -> str:
 
 def heading(summary: dict[str, Any]) -> str:
     """The run's file, size, and number of judged candles."""
-    return (
-        f"{printable(summary['file'])}: {summary['candles']:,} candles of {summary['interval']}, "
-        f"{summary['scored']:,} scored, {summary['judged']:,} evaluated{left_out(summary)}"
-    )
+    return f"{printable(summary['file'])}: {size(summary, summary['interval'])}{left_out(summary)}"
+
+
+def size(summary: dict[str, Any], interval: str = "") -> str:
+    """How many candles there are, were scored and are evaluated, in the same words wherever it is said."""
+    candles = f"{summary['candles']:,} candles of {interval}" if interval else f"{summary['candles']:,} candles"
+    return f"{candles}, {summary['scored']:,} scored, {summary['judged']:,} evaluated"
 
 
 def left_out(summary: dict[str, Any]) -> str:
@@ -163,18 +167,19 @@ def _seen(checkpoint: dict[str, Any]) -> str:
 
 
 def findings(summary: dict[str, Any]) -> list[tuple[str, ...]]:
-    """One candle ahead: skill, the best baseline, the model; each followed by its verdict. A row has its name, and a
-    value for each of QUANTITIES."""
-    found = [summary["pinball"][name] for name in QUANTITIES]
+    """One candle ahead: skill, the model, learning, with the figures of the run, then the best baseline; each followed
+    by its verdict. A row has its name, and a value for each of QUANTITIES."""
+    found = [summary["watched"][name] for name in QUANTITIES]
+    learned = [summary["skill"][f"online_gain_{name}"] for name in QUANTITIES]
     return [
-        ("Skill", *(_measured(of, "skill") for of in found)),
-        ("", *(_better_or_worse(of, "skill") for of in found)),
+        ("Skill", *(_shown(of["skill"]) for of in found)),
+        ("", *(_proves(of["skill"], "better", "worse") for of in found)),
+        ("What the model adds", *(_shown(of["model_gain"]) for of in found)),
+        ("", *(_proves(of["model_gain"], "helps", "harms") for of in found)),
+        ("Learning", *map(_shown, learned)),
+        ("", *(_proves(of, "helps", "harms") for of in learned)),
+        ("Candles (n)", *(f"{of['skill']['n']:,}" for of in found)),
         *against_best(summary),
-        ("What the model adds", *(_measured(of, "model_gain") for of in found)),
-        ("", *map(_model_verdict, found)),
-        ("Online training", *map(_online_gain, found)),
-        ("", *(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
-        ("Evaluated candles (n)", *(f"{of['n']:,}" for of in found)),
     ]
 
 
@@ -182,7 +187,7 @@ def against_best(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     """The row of `findings` that no answer and no leaderboard has, with its verdict."""
     found = [summary["pinball"][name] for name in QUANTITIES]
     return [
-        ("Against the best", *map(_against_best, found)),
+        (f"Against the best, {AFTER_WARM_UP}", *map(_against_best, found)),
         ("", *("" if _is_no_change(of) else _better_or_worse(of, "skill_vs_best") for of in found)),
     ]
 
@@ -226,6 +231,14 @@ def pooled_horizons(pooled: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
+def _shown(of: dict[str, Any]) -> str:
+    return measured(of["value"], of["ci95"], of["n"])
+
+
+def _proves(of: dict[str, Any], above: str, below: str) -> str:
+    return verdict(of["ci95"], of["n"], f"{above}: the interval lies above 0", f"{below}: the interval lies below 0")
+
+
 def _judged(of: dict[str, Any], key: str) -> str:
     return judged(of[key], of[f"{key}_ci95"], of["n"])
 
@@ -251,28 +264,39 @@ def also_drawn(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     """A row for each other drawn quantity, one candle ahead: skill, verdict, n."""
     rows: list[tuple[str, ...]] = []
     for name in ALSO_DRAWN:
-        of = summary["pinball"][name]
-        proves = _better_or_worse(of, "skill") if of["skill_ci95"] else ""  # else it would be the same text
-        rows.append((name.replace("_", " "), _measured(of, "skill"), proves, f"{of['n']:,}"))
+        of = summary["watched"][name]["skill"]
+        proves = _proves(of, "better", "worse") if of["ci95"] else ""  # else it would be the same text
+        rows.append((name.replace("_", " "), _shown(of), proves, f"{of['n']:,}"))
     return rows
 
 
 def direction(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """How often the direction was right, compared with rules without a model. Flat candles are left out."""
-    of = summary["direction"]
-    hits = _with_n(of["accuracy"], of["n"], of["ci95"])
+    of, hits = summary["watched"], _of_ghosts(summary, "direction")
+    simple, majority = of["reverse_last"], of["majority"]
+    right = _with_n(hits["value"], hits["n"], hits["ci95"])
     return [
-        ("Direction right", f"{hits}; {coin_verdict(of['ci95'], of['reverse_last'])}"),
-        ("“Reverse last” right", _with_n(of["reverse_last"], of["reverse_last_n"])),
-        ("Majority, in hindsight", _with_n(of["majority"], of["majority_n"])),
+        ("Direction right", f"{right}; {coin_verdict(hits['ci95'], simple['value'])}"),
+        ("“Reverse last” right", _with_n(simple["value"], simple["n"])),
+        ("Majority, in hindsight", _with_n(majority["value"], majority["n"])),
     ]
+
+
+def _of_ghosts(summary: dict[str, Any], key: str) -> dict[str, Any]:
+    """A figure as the leaderboard has it, if the page has one: it does not depend on detail that was deleted since."""
+    rows = summary.get("leaderboard", {}).get("rows", [])
+    ranked = next((row[key] for row in rows if row["name"] == COMBINATION), None)
+    found: dict[str, Any] = summary["watched"][key] if ranked is None or ranked["ci95"] is None else ranked
+    return found
 
 
 def coverage(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """How often the close was inside its 90 % band."""
-    of, n = summary["coverage"], summary["judged"]
+    of, inside = summary["watched"], _of_ghosts(summary, "coverage_90")
+    n = of["coverage_90"]["n"]
+    covers = _with_n(inside["value"], inside["n"], inside["ci95"])
     return [
-        (f"{share(of['nominal'], 0)} band covers", _with_n(of["overall"], n, of["overall_ci95"])),
+        (f"{share(summary['coverage']['nominal'], 0)} band covers", covers),
         ("Worst 500 in a row", _window(of["worst_500"], n)),
         ("Best 500 in a row", _window(of["best_500"], n)),
     ]
@@ -282,11 +306,11 @@ def difference(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Whether chance alone explains the difference between the close's losses and the reference's."""
     chance, n = summary["diebold_mariano_p"], summary["judged"]
     if chance is None:
-        return [("Diebold-Mariano, close", f"{missing(n)} (n = {n:,})")]
+        return [(f"Diebold-Mariano, close, {AFTER_WARM_UP}", f"{missing(n)} (n = {n:,})")]
     p_value = "p below 0.0001" if chance < 1e-4 else f"p = {chance:.4f}"
     is_proven = chance < 0.05 and n >= FEWEST_FOR_AN_EDGE
     proves = "the losses differ from those of “no change”" if is_proven else "not proven that the losses differ"
-    return [("Diebold-Mariano, close", f"{p_value} (n = {n:,}); {proves}")]
+    return [(f"Diebold-Mariano, close, {AFTER_WARM_UP}", f"{p_value} (n = {n:,}); {proves}")]
 
 
 def of_the_close(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -297,8 +321,8 @@ def of_the_close(summary: dict[str, Any]) -> list[tuple[str, str]]:
 def horizons(summary: dict[str, Any], key: str) -> list[tuple[str, ...]]:
     """A row for each horizon: candles ahead, the skill of each quantity (or the model's gain), n."""
     return [
-        (horizon, *(_measured(of[name], key) for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
-        for horizon, of in summary["horizons"].items()
+        (horizon, *(_shown(of[name][key]) for name in QUANTITIES), f"{of[QUANTITIES[0]][key]['n']:,}")
+        for horizon, of in summary["watched"]["horizons"].items()
     ]
 
 
@@ -319,7 +343,7 @@ def next_regime(summary: dict[str, Any]) -> str:
     """How good the model's forecasts of the next candle's regime were, in a sentence."""
     of = summary["next_regime"]
     found = f"skill {_measured(of, 'skill')}, n {of['n']:,}" if of["n"] else "none was made"
-    return f"The model's forecast of the next candle's regime, against the regime staying ({ONE_LOOK}): {found}."
+    return f"The model's forecast of the next candle's regime, against the regime staying ({AFTER_WARM_UP}): {found}."
 
 
 def after_gap(summary: dict[str, Any]) -> str:
@@ -327,7 +351,7 @@ def after_gap(summary: dict[str, Any]) -> str:
     of = summary["after_gap"]
     if not of["n"]:
         return "No evaluated candle came after a gap or a session break."
-    head = f"Candles after a gap or a session break ({ONE_LOOK}): {of['n']:,}, in none of the other figures"
+    head = f"Candles after a gap or a session break ({AFTER_WARM_UP}): {of['n']:,}, in none of the other figures"
     if of["coverage_90"] is None:
         return f"{head}; {NOT_ENOUGH} to judge them."
     skills = "; ".join(f"skill of the {name} {_measured(of[name] | {'n': of['n']}, 'skill')}" for name in QUANTITIES)
@@ -375,33 +399,20 @@ def _against_best(of: dict[str, Any]) -> str:
     return name + _measured(of, "skill_vs_best")
 
 
-def _model_verdict(of: dict[str, Any]) -> str:
-    return verdict(
-        of["model_gain_ci95"], of["n"], "helps: the interval lies above 0", "harms: the interval lies below 0"
-    )
-
-
-def _online_gain(of: dict[str, Any]) -> str:
-    """Against the reference model; with its own n, since there is none at the start."""
-    gain = _measured(of, "online_gain")
-    return gain if of["online_gain"] is None else f"{gain}, n = {of['online_gain_n']:,}"
-
-
-def _online_verdict(ci95: list[float] | None, n: int) -> str:
-    return verdict(ci95, n, "helped: the interval lies above 0", "harmed: the interval lies below 0")
-
-
 def coin_verdict(ci95: list[float] | None, reverse_last: float | None = None) -> str:
-    """Why a share of right directions proves nothing, in a few words. reverse_last: how often that rule was right, if
-    known."""
+    """What a share of right directions proves, in the words of the window. reverse_last: how often that rule was right;
+    None: not known, so that nothing is proven."""
     if ci95 is None:
         return NOT_ENOUGH
     if ci95[0] <= _COIN <= ci95[1]:
-        return "not proven better than a coin: the interval includes 50 %"
-    side = "above" if ci95[0] > _COIN else "below"
-    does_as_well = reverse_last is not None and reverse_last >= ci95[0] > _COIN
-    rule = ", and “reverse last” does as well" if does_as_well else ""
-    return f"{side} 50 %, no proof: the interval is of one look{rule}"
+        return "not proven better than a coin flip"
+    if ci95[1] < _COIN:
+        return "worse than a coin flip"
+    if reverse_last is None:
+        return "above 50 %, which alone is no proof of skill"
+    if reverse_last >= ci95[0]:
+        return f"no proof of skill: “reverse last” alone has {share(reverse_last)}"
+    return "better than a coin flip, and than “reverse last”"
 
 
 def _with_n(value: float | None, n: int, ci95: list[float] | None = None) -> str:

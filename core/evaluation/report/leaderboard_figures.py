@@ -14,7 +14,8 @@ SKILLS_HEADER = ("Rank", "", "Skill, close", "Skill, range", "Behind the leader"
 _OTHERS = ("", "90 % band", "Direction", "ms a candle", "n", "Since")
 EMPTY = "No scores yet: the first numbers come after 50 candles."
 EXPLAINED = (
-    "A rank is one more than the number of rows that are proven better. Intervals hold however often one looks: that "
+    "A rank is one more than the number of rows that are proven better; there is none before any row is "
+    "proven better than another. Intervals hold however often one looks: that "
     "of a skill for its row alone, ranks and what is behind the leader for all rows together."
 )
 _MISSING = "–"

@@ -104,7 +104,6 @@ def _svg(drawn: Element) -> Markup:
 def _facts(shared: SharedRun) -> list[tuple[str, str]]:
     summary, run, model = shared.summary, shared.run, shared.settings.model
     size = f"width {model.width}, layers: {model.layers}, parameters: {run.parameters:,}"
-    scored = f"{summary['candles']:,} candles, {summary['scored']:,} scored, {summary['judged']:,} evaluated"
     period = "no forecast yet"
     if shared.first_ms is not None and shared.newest is not None:
         last_ms = shared.newest.ghosts[0].open_time_ms
@@ -113,7 +112,7 @@ def _facts(shared: SharedRun) -> list[tuple[str, str]]:
         ("Market", f"{summary['file']}, candles of {run.market.interval}"),
         ("Model", f"{model.name}: {size}; sees {model.context} candles, forecasts {model.horizons}; {run.device}"),
         ("Since", period),
-        ("Size", scored + figures.left_out(summary)),
+        ("Size", figures.size(summary) + figures.left_out(summary)),
         ("Run", run.run_id),
     ]
 

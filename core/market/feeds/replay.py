@@ -28,7 +28,7 @@ from core.market.shown_names import SAMPLE_MARKET, file_symbol, shown_market, sh
 _log = logging.getLogger("ghostcandle.feed")
 _YIELD_EVERY = 64
 """Candles between two turns of the event loop at full speed."""
-_FIRST_SHOWN = 120
+_FIRST_SHOWN = 90
 """Candles that come at once in a replay that waits for a model: enough for a chart, and learned in a few seconds."""
 
 
@@ -71,6 +71,8 @@ class ReplayFeed(TaskFeed):
         self.pace = None if speed is None else ReplayPace(speed, [self.candles], self.warm_up_until_ms)
         """The pace of its candles after the first part; None: all at once."""
         self._place = 0
+        self._is_warm_up = False
+        """Whether the next candle comes at the speed of the model, which the replay waits for."""
         self._pace_sentence = ""
 
     def join(self, pace: ReplayPace, place: int, warm_up_until_ms: int) -> None:
@@ -112,8 +114,9 @@ class ReplayFeed(TaskFeed):
 
     async def _emit_paced(self, candles: Sequence[Candle], pace: ReplayPace) -> None:
         pace.on_change(self._report_pace)
-        self._report_pace()
         for number, candle in enumerate(candles, start=1):
+            self._is_warm_up = pace.is_warm_up(candle.open_time_ms)
+            self._report_pace()
             await pace.turn(self._place, candle.open_time_ms)
             is_watched = not pace.is_at_once(candle.open_time_ms)
             self.emit(ClosedCandle(candle, is_live=is_watched))
@@ -131,7 +134,8 @@ class ReplayFeed(TaskFeed):
         assert pace is not None
         sentence = f"{self._shown} as fast as possible."
         if pace.speed > 0.0:
-            sentence = f"{self._shown} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} per second."
+            warm_up = ", warming up, then" if self._is_warm_up else ""
+            sentence = f"{self._shown}{warm_up} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} per second."
         if pace.is_paused:
             sentence = f"{self._shown} is paused."
         if sentence != self._pace_sentence:

@@ -115,7 +115,7 @@ def stamp_sentence(found: OpeningTimes, stamp: Stamp, stated_by: str, *, are_dat
         is_ignored = stamp is Stamp.END and stated_by == "as requested"
         return f"the date of each day{', to which --stamp does not apply' if is_ignored else ''}"
     if not stated_by:
-        return "the beginning of each candle is assumed, as the file does not state it; --stamp end names the end"
+        return "the beginning of each candle is assumed, as the file does not state it; if it is the end: --stamp end"
     return f"the beginning of each candle{f', {stated_by}' if stamp is Stamp.START else ''}"
 
 

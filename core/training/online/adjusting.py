@@ -50,7 +50,7 @@ def rate_adapted(times: float, rate: float, candles: int) -> IncidentDraft:
     happened, done = "The model forecasts better than without it again.", "doubled"
     if times < 1.0:
         happened, done = (
-            "The model forecast worse than without it: no proof of harm, but enough for the schedule.",
+            "The model forecast worse than without it. That proves no harm, but learning slows down as a precaution.",
             "halved",
         )
     return IncidentDraft(

@@ -2,21 +2,22 @@
 
 They are computed here and nowhere else, over all of the run's own candles, one ahead, with intervals that hold at every
 moment. Losses are summed in blocks. The sums of a full block are stored once and never change: a figure depends on the
-original scores, even after they were thinned or corrected. No torch.
+original scores, even after they were thinned or corrected. Once a figure has an interval, value, interval and number of
+candles are those of the newest full block: a verdict changes with a block, never in between. No torch.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.events import Estimate, ForecastMode, OnlineGain
 from core.domain.quantities import FloatArray, Quantity
-from core.forecast.confidence import proven_after, ratio_sequence
+from core.forecast.confidence import is_bounded, proven_after, ratio_sequence
 from core.forecast.experts import NO_CHALLENGERS, ExpertList, unpack_losses
 from core.forecast.sample_sizes import BLOCK
 from core.forecast.score import LEAST_LOSS, quotient
@@ -34,13 +35,25 @@ SHOWN, WITHOUT_MODEL, REFERENCE = range(3)
 class LossSums:
     """Losses [row, close or range] of n candles, with the unit of all rows last.
 
-    blocks: [B, 3, 2], of each full block; ends_ms: [B], its last target. rest: [3, 2], of the candles in none.
+    blocks: [B, 3, 2], of each full block; ends_ms: [B], its last target. rest: [3, 2], of the candles in none, of which
+    there are `n_rest`.
     """
 
     n: int
     ends_ms: NDArray[np.int64]
     blocks: FloatArray
     rest: FloatArray
+    n_rest: int = 0
+
+    @property
+    def judged(self) -> LossSums:
+        """The candles behind its figures: all, or once they have intervals those in full blocks."""
+        return self.in_blocks if is_bounded(len(self.blocks)) else self
+
+    @property
+    def in_blocks(self) -> LossSums:
+        """Without the candles after the newest full block."""
+        return replace(self, n=self.n - self.n_rest, rest=np.zeros_like(self.rest), n_rest=0)
 
     @property
     def total(self) -> FloatArray:
@@ -50,11 +63,12 @@ class LossSums:
     def gains(self, against: int) -> tuple[Estimate, Estimate, Estimate]:
         """How much less the first row loses than row `against`, as a share of the last row's loss: both equally, close,
         range."""
-        units = self.total[-1]
-        close, spread = (self._ratio(against, np.eye(_PAIR)[part]) for part in range(_PAIR))
-        if any(quotient(1.0, float(unit), self.n) is None for unit in units):
-            return Estimate(None, None, None, self.n), close, spread
-        return self._ratio(against, 1.0 / units), close, spread
+        of = self.judged
+        units = of.total[-1]
+        close, spread = (of._ratio(against, np.eye(_PAIR)[part]) for part in range(_PAIR))
+        if any(quotient(1.0, float(unit), of.n) is None for unit in units):
+            return Estimate(None, None, None, of.n), close, spread
+        return of._ratio(against, 1.0 / units), close, spread
 
     def proven_after(self, against: int, quantity: int) -> int | None:
         """After how many candles, looked at after each full block, this gain was first proven; None: never. quantity:
@@ -79,6 +93,8 @@ def pooled(runs: Sequence[tuple[int, LossSums]]) -> LossSums:
         return runs[0][1]
     times = [of.ends_ms // (BLOCK * interval_ms) for interval_ms, of in runs]
     every = np.unique(np.concatenate(times))
+    if is_bounded(every.size):
+        runs = [(interval_ms, of.in_blocks) for interval_ms, of in runs]
     blocks, count = np.zeros((every.size, 3, _PAIR)), np.zeros((every.size, 1, 1))
     rests = []
     for when, (_, of) in zip(times, runs, strict=True):
@@ -88,7 +104,8 @@ def pooled(runs: Sequence[tuple[int, LossSums]]) -> LossSums:
         blocks[places] += of.blocks * scale
         count[places] += 1.0
         rests.append(of.rest * scale)
-    return LossSums(sum(of.n for _, of in runs), every, blocks / count, np.mean(rests, axis=0))
+    n, n_rest = (sum(counts) for counts in zip(*((of.n, of.n_rest) for _, of in runs), strict=True))
+    return LossSums(n, every, blocks / count, np.mean(rests, axis=0), n_rest)
 
 
 class SkillEvidence:
@@ -149,7 +166,8 @@ class SkillEvidence:
     @property
     def sums(self) -> LossSums:
         blocks, ends_ms = np.array(self._blocks).reshape(-1, 3, _PAIR), np.array(self._ends_ms, dtype=np.int64)
-        return LossSums(self.n, ends_ms, blocks, sum((losses for _, losses in self._open), np.zeros((3, _PAIR))))
+        rest = sum((losses for _, losses in self._open), np.zeros((3, _PAIR)))
+        return LossSums(self.n, ends_ms, blocks, rest, len(self._open))
 
     def gains(self, against: int) -> tuple[Estimate, Estimate, Estimate]:
         """As in `LossSums`."""

@@ -36,6 +36,11 @@ class TimeScale:
         return self.right - self._page
 
     @property
+    def is_reset(self) -> bool:
+        """Whether zoom and place are as after a reset."""
+        return self._is_resting and self.spacing == DEFAULT_SPACING
+
+    @property
     def is_newest_in_view(self) -> bool:
         """Whether the newest closed candle's centre is visible. True if there is none."""
         return self.count == 0 or self.left <= self.count - 1 <= self.right

@@ -175,6 +175,7 @@ class ChartCandles(QObject):
 
     def _on_history(self, series: CandleSeries, holes: NDArray[np.int64]) -> None:
         self._is_whole = True
+        self._shell.banner.withdraw(_HISTORY_NOTICE)
         known = self._chart.model.holes
         self.stored, self._shown = series, ResampledSeries(series, self._shown.series.interval)
         if known is not None:

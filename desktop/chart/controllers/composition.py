@@ -122,7 +122,7 @@ class ChartEnsemble(QObject):
         chart.model.futures.learned_of = learned_chances(folder.database)
         self.bar = MarketBar(shell.actions, chart, theme)
         self.saving = ChartSaving(shell, chart, state.clock)
-        indicators = ChartIndicators(shell, chart)
+        self.indicators = indicators = ChartIndicators(shell, chart)
         self.travel = TimeTravel(shell, chart, state, open_reader)
         self.tools = ChartTools(shell, chart, state, source, messages, database)
         place = PlaceMenu(shell, chart, indicators, source, self.checkpoint_chosen.emit, self.tools.placed)

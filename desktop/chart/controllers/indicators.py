@@ -51,6 +51,10 @@ class ChartIndicators(QObject):
         if indicator in self.layers:
             self.open().list.setCurrentRow(self.layers.index(indicator))
 
+    def add(self, kind: str) -> None:
+        """Put one of this kind on the chart, and open the list at it."""
+        self.open().add(kind)
+
     def remove(self, indicator: IndicatorLayer) -> None:
         if indicator in self.layers:
             self._change(without(self.shown, self.layers.index(indicator)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QMenu
 
 from core.domain.candle import Interval
 from core.domain.events import TrainerState
@@ -15,156 +15,22 @@ from core.storage.errors import StorageError
 from core.storage.record_reader import RecordReader
 from core.training.hosting.catch_up import JOB_ID
 from core.training.online.issued_forecast import from_stored
-from desktop.actions import ActionId, ActionRegistry, translated
+from desktop.actions import ActionId, translated
+from desktop.chart.controllers.travel_bar import SPEEDS, TravelBar
 from desktop.chart.data.model import Moment
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
-from desktop.ui.accessible import announce, name_box
+from desktop.ui.accessible import announce
 from desktop.ui.formatting import format_candles, format_time
-from desktop.ui.icons import icon, tabular
-from desktop.ui.inputs import SeekSlider, set_choices
-from desktop.ui.plain_text import Label, set_tooltip
-from desktop.ui.stacks import beside
-from desktop.ui.theme import Palette, mixed
+from desktop.ui.icons import icon
 from desktop.ui.translation import translate
 
-SPEEDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Candles a second to choose from. A replay can also be as fast as possible: 0."""
-_STEPS = (ActionId.TRAVEL_BACK, ActionId.TRAVEL_PLAY, ActionId.TRAVEL_FORWARD)
-_TINT_SHARE = 0.15
+_AGE_IN_WARM_UP = 3
+"""Candles: a replay is a little ahead of the model, and of what the window has drawn."""
 _USUAL_SPEED = 2.0
 """Candles a second."""
-
-
-class TravelBar(QWidget):
-    """Buttons, slider and label; the controller decides what they show."""
-
-    index_chosen = Signal(int)
-    """The candle at the slider: a past one while it is dragged, one to come once it is released."""
-    ahead_shown = Signal(int)
-    """The candle to come that the slider is being dragged to."""
-    speed_chosen = Signal(float)
-    """Candles a second."""
-
-    def __init__(self, actions: ActionRegistry, palette_now: Callable[[], Palette]) -> None:
-        super().__init__()
-        self._palette_now = palette_now
-        self._is_past = False
-        self.setAutoFillBackground(True)
-        self.setAccessibleName(translate("Charting", "Time travel"))
-        self.slider = SeekSlider()
-        self.slider.setAccessibleName(translate("Charting", "Candle shown"))
-        self.slider.setPageStep(10)
-        self.slider.setMinimumWidth(60)
-        self.slider.valueChanged.connect(self._on_value)
-        self.slider.sliderReleased.connect(self._on_release)
-        self._last = 0
-        self.label = Label()
-        self.label.setFont(tabular(self.font()))
-        self.speed = QComboBox()
-        name_box(self.speed, translate("Charting", "Candles per second"))
-        self.speed.setToolTip(translate("Charting", "Playback speed in candles per second"))
-        self.speed.activated.connect(lambda place: self.speed_chosen.emit(self.speed.itemData(place)))
-        steps = [_button(actions, action_id) for action_id in _STEPS]
-        self.now = _button(actions, ActionId.TRAVEL_NOW)
-        self.now.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.waits = _button(actions, ActionId.REPLAY_WAITS)
-        self.waits.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        parts = (*steps, self.slider, self.label, self.waits, self.speed, self.now)
-        beside(self, *parts, stretched=self.slider, margins=(8, 2, 8, 2), spacing=4)
-        self._is_whole, self._whole_px = True, 0
-        self.hide()
-
-    def minimumSizeHint(self) -> QSize:
-        """The bar of a narrow window has no label, and no text on its switch."""
-        room = super().minimumSizeHint()
-        if not self._is_whole:
-            return room
-        text_px = self.fontMetrics().horizontalAdvance(self.waits.text()) if self.waits.isVisibleTo(self) else 0
-        return QSize(room.width() - self.label.minimumSizeHint().width() - text_px, room.height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        if self._is_whole:
-            self._whole_px = super().minimumSizeHint().width()
-        is_whole = self.width() >= self._whole_px
-        if is_whole is not self._is_whole:
-            self._is_whole = is_whole
-            beside_icon, icon_only = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
-            self.label.setVisible(is_whole)
-            self.waits.setToolButtonStyle(beside_icon if is_whole else icon_only)
-
-    def show_place(self, index: int, last: int, words: str, *, to_come: int, is_past: bool) -> None:
-        """Show the place of the newest visible candle. words: the description. to_come: candles that the replay has
-        after the last."""
-        self._last = last
-        with QSignalBlocker(self.slider):
-            self.slider.setRange(0, max(last, 0) + to_come)
-            if not self.is_ahead:  # else the user is choosing a candle to jump to
-                self.slider.setValue(index)
-        hint = translate("Charting", "Newest candle shown on the chart")
-        if to_come:
-            ahead = translate("Charting", "The last {0} are still to come: click or drag there to jump ahead.")
-            hint = f"{hint}\n{ahead.format(format_candles(to_come))}"
-        set_tooltip(self.slider, hint)
-        if not self.is_ahead:
-            self.label.setText(words)
-        self._is_past = is_past
-        self.now.setVisible(is_past)
-        self._fit()
-        self._tint()
-
-    @property
-    def is_ahead(self) -> bool:
-        """Whether the slider is being dragged to a candle that is still to come."""
-        return self.slider.isSliderDown() and self.slider.value() > self._last
-
-    @Slot(int)
-    def _on_value(self, index: int) -> None:
-        (self.ahead_shown if self.is_ahead else self.index_chosen).emit(index)
-
-    @Slot()
-    def _on_release(self) -> None:
-        if self.slider.value() > self._last:
-            self.index_chosen.emit(self.slider.value())
-
-    def show_speed(self, speed: float, *, is_replay: bool = False) -> None:
-        """Show the speed in force, adding it to the list if missing. is_replay: it may be as fast as possible, 0."""
-        words, offered = translate("Charting", "{0} per second"), sorted({*SPEEDS, *([speed] if speed else [])})
-        choices = {words.format(f"{each:g}"): each for each in offered}
-        if is_replay:
-            choices[translate("Charting", "As fast as possible")] = 0.0
-        set_choices(self.speed, choices)
-        self.speed.setCurrentIndex(self.speed.findData(speed))
-        self.waits.setVisible(is_replay)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.PaletteChange and hasattr(self, "_is_past"):  # the theme changed
-            self._tint()
-
-    def _tint(self) -> None:
-        """Tinted in the past, to distinguish it from the present."""
-        palette = self._palette_now()
-        colours = self.palette()
-        ground = mixed(palette.warning, palette.panel, _TINT_SHARE) if self._is_past else palette.panel
-        if colours.color(QPalette.ColorRole.Window) != ground:
-            colours.setColor(QPalette.ColorRole.Window, ground)
-            self.setPalette(colours)
-
-
-def _button(actions: ActionRegistry, action_id: ActionId) -> QToolButton:
-    button = QToolButton(autoRaise=True)
-    button.setDefaultAction(actions[action_id])
-    button.setAutoRepeat(action_id in (ActionId.TRAVEL_BACK, ActionId.TRAVEL_FORWARD))
-    button.setIconSize(QSize(16, 16))
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    return button
 
 
 class TimeTravel(QObject):
@@ -183,6 +49,10 @@ class TimeTravel(QObject):
         self._reading.timeout.connect(self._read)
         self._walk.timeout.connect(self._walk_on)
         self._pace: ReplayPace | None = None
+        self._kept_speed: tuple[float, float | None] | None = None
+        """The speed that was chosen in the bar, for all replays until the market dialog names another; and the speed of
+        the settings then."""
+        self._shows_warm_up = False
         around = chart.parentWidget()
         if around is not None and (layout := around.layout()) is not None:
             layout.addWidget(self.bar)
@@ -252,8 +122,10 @@ class TimeTravel(QObject):
         """Set the running feed's pace; None if it has none."""
         self._pace = pace
         if pace is not None:
+            if self._kept_speed is not None and self._kept_speed[1] == self._shell.settings.current.market.speed:
+                pace.set_speed(self._kept_speed[0])
             self._speed = pace.speed or _USUAL_SPEED
-        self.bar.show_speed(self._speed if pace is None else pace.speed, is_replay=pace is not None)
+        self._show_speed()
         self.present()
 
     def stop(self) -> None:
@@ -284,6 +156,8 @@ class TimeTravel(QObject):
     @Slot()
     def present(self) -> None:
         """Update bar and actions."""
+        if self._shows_warm_up is not self._is_warm_up():
+            self._show_speed()
         words = self._words()
         self.bar.show_place(self.shown, self.newest, words, to_come=self._to_come(), is_past=self.is_past)
         can_play = self.is_past or self._pace is not None
@@ -321,6 +195,19 @@ class TimeTravel(QObject):
             changed.connect(self._show_words)
         self._shell.settings.changed.connect(self.present)  # the time zone may have changed
 
+    def _show_speed(self) -> None:
+        pace, self._shows_warm_up = self._pace, self._is_warm_up()
+        speed = self._speed if pace is None else pace.speed
+        self.bar.show_speed(speed, is_replay=pace is not None, is_warm_up=self._shows_warm_up)
+        self._chart.set_usual_age(_AGE_IN_WARM_UP if self._shows_warm_up else 0)
+
+    def _is_warm_up(self) -> bool:
+        """Whether the replay has not reached the candles that come at its speed."""
+        whole = self._chart.model.whole
+        if self._pace is None or not len(whole):
+            return False
+        return self._pace.is_warm_up(whole.interval.close_time_ms(int(whole.open_time_ms[-1])))
+
     def _is_playing(self) -> bool:
         is_replaying = self._pace is not None and not self._pace.is_paused
         return self._walk.isActive() or (is_replaying and not self.is_past)
@@ -354,7 +241,7 @@ class TimeTravel(QObject):
         time = format_time(newest_ms if moment is None else moment.time_ms, zone, seconds=whole.interval.has_seconds)
         if moment is None:
             words = translate("Chart", "Replay at {0}") if self._is_playing() else translate("Chart", "Paused at {0}")
-            if self._pace is not None and self._is_playing() and self._pace.is_warm_up(newest_ms):
+            if self._is_playing() and self._is_warm_up():
                 words = translate("Chart", "Warm-up at {0}")
             if self._is_waiting():
                 words = translate("Chart", "Waiting for the model at {0}")
@@ -390,6 +277,7 @@ class TimeTravel(QObject):
         self._speed = speed or max(SPEEDS)
         if self._pace is not None:
             self._pace.set_speed(speed)
+            self._kept_speed = speed, self._shell.settings.current.market.speed
         if self._walk.isActive():
             self._walk.start(round(1000 / self._speed))
 

@@ -56,6 +56,8 @@ class ChartModel:
         self._forming: Candle | None = None
         self._forecast: ForecastMade | None = None
         self.market_time_ms: int | None = None
+        self.usual_age = 0
+        """Up to this age a forecast is shown as current: in a warm-up, candles come ahead of the model."""
         """The exchange's time now; None if the candles come from no exchange."""
         self.holes: KnownHoles | None = None
         """Candles the exchange is known to lack; None if the candles come from no exchange."""
@@ -185,6 +187,11 @@ class ChartModel:
             return 0
         own = self.other_interval or self.series.interval
         return max(0, (self._reached_ms - made.origin_open_time_ms) // own.duration_ms - 1)
+
+    @property
+    def is_forecast_old(self) -> bool:
+        """Whether the forecast is older than candles arrive ahead of it, so that it is shown as one of the past."""
+        return self.forecast_age > self.usual_age
 
     @property
     def is_forecast_over(self) -> bool:

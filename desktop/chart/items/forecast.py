@@ -79,11 +79,11 @@ def _area(frame: Frame, model: ChartModel) -> QRect:
 
 
 def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    """Bands, then ghosts; all dimmed if intervals have ended since the forecast."""
+    """Bands, then ghosts; all dimmed if the forecast is old."""
     ghosts = model.ghosts()
     if not ghosts:
         return
-    if model.forecast_age:
+    if model.is_forecast_old:
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)

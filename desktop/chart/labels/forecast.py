@@ -72,7 +72,7 @@ def clear_of(frame: Frame, label: Box | None, readout: QRect) -> Box | None:
 def divider_row(frame: Frame, model: ChartModel) -> Row:
     """Mode, age, and why it is not live, if there is room. The age of an old forecast is always included."""
     palette = frame.palette
-    old = _said(age_text(model), palette.warning)
+    old = _said(age_text(model), palette.warning if model.is_forecast_old else palette.muted_text)
     made = (Span(mode_text(model), palette.ghost_text), *old)
     after = _said(_lateness(frame, model), palette.muted_text)
     rows = (made + after, made)
@@ -107,10 +107,10 @@ def _lateness(frame: Frame, model: ChartModel) -> str:
 
 def legend_text(model: ChartModel, style: Style) -> str:
     """What the ghosts' dashes and bands mean. The cross at its end says that a click closes it."""
-    ghosts = translate("Chart", "Dashes: median close")
+    ghosts = translate("Chart", "Dashes: median close, no trend to show")
     if model.drawn_path(along_path=style.shows_paths) is not None:
-        ghosts = translate("Chart", "Ghosts: the most central path")
-    bands = translate("Chart", "bands: 50 % and 90 % of closes. The news is in them")
+        ghosts = translate("Chart", "Candles: the most central path, the trend")
+    bands = translate("Chart", "bands: where 50 % and 90 % of closes should be")
     return " · ".join((ghosts, bands) if style.shows_bands else (ghosts,)) + "  ×"
 
 

@@ -241,13 +241,23 @@ class InteractiveView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgrap
         if event.key() == Qt.Key.Key_Escape and self._holder is not None:
             self._cancel()
             return True
-        if self._holder is not None or self.model.is_empty or not any(tool.key(event) for tool in self._tools):
+        if self._holder is not None or self.model.is_empty:
             return False
+        if not any(tool.key(event) for tool in self._tools):
+            return self._undo_moves(event)
         after = self.key_mark
         if after is not None and after != before:
             for tool in self._tools:
                 tool.crosshair_moved(after)
         return True
+
+    def _undo_moves(self, event: QKeyEvent) -> bool:
+        """Escape that nothing else has used resets a view that was zoomed or moved. In full screen it ends that."""
+        is_free = event.key() == Qt.Key.Key_Escape and not event.modifiers() and not self.window().isFullScreen()
+        has_moved = not self.scale.is_reset or self._held.range is not None
+        if is_free and has_moved:
+            self.reset_view()
+        return is_free and has_moved
 
     def _sync(self) -> None:
         """Take over the series' new length. Late candles must not move the visible ones."""

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup, OnlineGain
-from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF
+from core.forecast.sample_sizes import BLOCK, FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.words import NOTHING, is_of_nothing, span, value_of
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_candles, format_count, format_percent
@@ -127,15 +127,15 @@ def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
     skill = accuracy.skill_close
     found, where = found_in(skill), translate("Panels", _WHERE[accuracy.group]) if accuracy.group in _WHERE else ""
     texts = {
-        Found.YES: translate("Panels", "Ghosts beat “no change” {0}"),
-        Found.NO: translate("Panels", "Ghosts are worse than “no change” {0}"),
-        Found.OPEN: translate("Panels", "Ghosts are not proven better than “no change” {0}"),
+        Found.YES: translate("Panels", "Ghosts beat “no change” on the close {0}"),
+        Found.NO: translate("Panels", "Ghosts are worse than “no change” on the close {0}"),
+        Found.OPEN: translate("Panels", "Ghosts are not proven better than “no change” on the close {0}"),
         Found.EARLY: translate("Panels", "Ghosts: undecided until more candles arrive")
         if has_ended
         else translate("Panels", "Ghosts {0}: too early to tell"),
     }
     text = " ".join(texts[found].format(where).split()).replace(" :", ":")
-    meaning = translate("Panels", _GHOSTS).format(FEWEST_FOR_A_PROOF)
+    meaning = translate("Panels", _GHOSTS).format(FEWEST_FOR_A_PROOF, BLOCK)
     if accuracy.after_gap:
         left_out = translate("Panels", "Not counted: {0} after a gap or a session break.")
         meaning = f"{meaning}\n{left_out.format(format_candles(accuracy.after_gap))}"
@@ -145,9 +145,9 @@ def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
 def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
     gain, found = _gain(accuracy), model_found(accuracy)
     texts = {
-        Found.YES: translate("Panels", "The model adds to the baselines"),
-        Found.NO: translate("Panels", "The model does harm"),
-        Found.OPEN: translate("Panels", "No proven gain from the model yet"),
+        Found.YES: translate("Panels", "The model adds to the baselines, on close and range"),
+        Found.NO: translate("Panels", "The model does harm, on close and range"),
+        Found.OPEN: translate("Panels", "No proven gain from the model yet, on close and range"),
         Found.EARLY: translate("Panels", "Model: undecided until more candles arrive")
         if has_ended
         else translate("Panels", "Model: too early to tell"),
@@ -169,9 +169,9 @@ def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
     has_reference_model = online.age > online.needed
     have = online.needed + online.gain.n if has_reference_model else max(online.age - 1, 0)
     texts = {
-        Found.YES: translate("Panels", "Learning helps"),
-        Found.NO: translate("Panels", "Learning does harm"),
-        Found.OPEN: translate("Panels", "Learning is not proven to help"),
+        Found.YES: translate("Panels", "Learning helps, on close and range"),
+        Found.NO: translate("Panels", "Learning does harm, on close and range"),
+        Found.OPEN: translate("Panels", "Learning is not proven to help, on close and range"),
         Found.EARLY: (
             translate("Panels", "Learning: undecided until more candles arrive ({0} of {1})")
             if has_ended
@@ -237,8 +237,8 @@ _GHOSTS = QT_TRANSLATE_NOOP(
     "Panels",
     "Skill of the close over all of the run's own candles, against “no change”: the last price with the recent "
     "spread of prices. The 95 % interval holds however often you look: without an edge, at most 5 % of runs ever "
-    "claim one. It needs {0} candles.\nGreen: the model has a proven part in it. Blue: the baselines alone, or a "
-    "result of a replay or a simulation.",
+    "claim one. It needs {0} candles; from then on, figure and verdict change together, with every {1}th.\nGreen: the "
+    "model has a proven part in it. Blue: the baselines alone, or a result of a replay or a simulation.",
 )
 _MODEL = QT_TRANSLATE_NOOP(
     "Panels",

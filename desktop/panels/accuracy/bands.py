@@ -25,7 +25,7 @@ from desktop.panels.accuracy.plots import (
     too_few,
 )
 from desktop.panels.accuracy.table import AccuracyTable, direction_words
-from desktop.panels.accuracy.words import ahead, measured, points
+from desktop.panels.accuracy.words import ahead, measured, points, value_of
 from desktop.ui.formatting import format_candles, format_count, format_number, format_volume
 from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import WrappedLabel
@@ -184,10 +184,11 @@ class BandPlots:
 
 def _title_of_coverage(chosen: HorizonAccuracy) -> str:
     coverage = chosen.coverage_90
-    if coverage.value is None:
-        return translate("Panels", "Coverage of the 90 % band, n = {0}").format(format_count(coverage.n))
-    title = translate("Panels", "90 % band covers {0} %, n = {1}")
-    title = title.format(measured(coverage, 1, signed=False), format_count(coverage.n))
+    n = format_count(coverage.n)
+    title = translate("Panels", "Coverage of the 90 % band, n = {0}").format(n)
+    if value_of(coverage) is not None:
+        shown = measured(coverage, 1, signed=False)
+        title = translate("Panels", "90 % band covers {0} %, n = {1}").format(shown, n)
     if chosen.worst_500 is None:
         return title
     worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))

@@ -12,7 +12,7 @@ from desktop.panels.accuracy.models import ModelsPage
 from desktop.panels.accuracy.words import ahead, group_name, how_many, inside_words, not_yet
 from desktop.state.run_state import RunState
 from desktop.ui.accessible import name_box
-from desktop.ui.formatting import format_count
+from desktop.ui.formatting import format_candles, format_count
 from desktop.ui.icons import tabular
 from desktop.ui.inputs import set_choices
 from desktop.ui.panel_base import mute, set_text
@@ -113,10 +113,10 @@ class AccuracyDetails(QWidget):
         return trouble or (translate("Panels", _WAITING) if found is None else not_yet(found.chosen.n))
 
     def _show_count(self, found: RunAccuracy) -> None:
-        set_text(self._n, how_many(found.chosen.n))
+        set_text(self._n, how_many(found.chosen.close.skill.n))
         set_tooltip(self._n, _which(found))
-        short = translate("Panels", "Without {0} candles, except in skill and gain one candle ahead")
-        set_text(self._first, short.format(format_count(found.left_out)))
+        short = translate("Panels", "{0} left out, except in skill and gain one candle ahead")
+        set_text(self._first, short.format(format_candles(found.left_out)))
         why = translate(
             "Panels",
             "Skill and gain one candle ahead count all of the run's own candles. All else leaves out those that are "
@@ -162,6 +162,6 @@ def _which(found: RunAccuracy) -> str:
     intervals = translate(
         "Panels",
         "The 95 % intervals of skills, gains and directions hold however often you look, so they are wider than those "
-        "of a single look.",
+        "of a test that is made once.",
     )
     return f"{words.format(format_count(found.most))}\n{intervals}"

@@ -140,7 +140,11 @@ class ModelsPage(QWidget):
         )
         if judged is None:
             return (ghosts, *others)
-        ghosts = replace(ghosts, coverage_90=judged.coverage_90, direction=judged.direction)
+        ghosts = replace(
+            ghosts,
+            coverage_90=ghosts.coverage_90 or judged.coverage_90,
+            direction=ghosts.direction or judged.direction,
+        )
         return (ghosts, *(row for row in _rows_of(judged) if row.name == WITHOUT_MODEL), *others)
 
     def _unranked(self) -> tuple[LeaderboardRow, ...]:
@@ -210,7 +214,9 @@ def _adds(judged: HorizonAccuracy) -> str:
     close, spread = judged.close.model_gain, judged.range.model_gain
     if value_of(close) is None and value_of(spread) is None:
         return ""
-    return translate("Panels", "The model adds, %: close {0}, range {1}").format(measured(close), measured(spread))
+    return translate("Panels", "The model adds, %: close {0}, range {1}").format(
+        measured(close, 1), measured(spread, 1)
+    )
 
 
 def _rows_of(judged: HorizonAccuracy) -> tuple[LeaderboardRow, ...]:

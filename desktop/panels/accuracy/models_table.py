@@ -35,7 +35,7 @@ class Column(NamedColumn):
     GHOSTS = "Draw", "Draws its candles beside the ghosts. Click or Space: switch", lambda entry: "", RIGHT
     RANK = (
         "Rank",
-        "One more than the number of rows that are proven better: equals share a rank",
+        "One more than the number of rows that are proven better. None before any row is proven better than another",
         lambda entry: format_count(entry.row.rank),
         RIGHT,
     )
@@ -113,10 +113,10 @@ class Column(NamedColumn):
 BY_IMPORTANCE = (
     Column.NAME,
     Column.CLOSE,
+    Column.RANGE,
     Column.GHOSTS,
     Column.RANK,
     Column.BEHIND,
-    Column.RANGE,
     Column.WEIGHT,
     Column.BAND,
     Column.DIRECTION,

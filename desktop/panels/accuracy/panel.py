@@ -179,7 +179,7 @@ class AccuracyPanel(Panel):
         self._reason.setVisible(bool(reason))
 
     def _show_footer(self, own: AccuracySummary, shown: AccuracySummary) -> None:
-        text = _total_text(shown)
+        text = _total_text(shown, is_own=shown is own)
         if shown is not own and shown.coverage_90.n == shown.window:
             text = translate("Panels", "Newest {0}").format(text)  # how many there were before is not counted
         meaning = translate(
@@ -205,9 +205,10 @@ class AccuracyPanel(Panel):
 _EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecasts scored yet.\nEach is scored when its candle closes.")
 
 
-def _total(shown: AccuracySummary) -> int:
-    """Scored candles of a group: in the whole run for its own forecasts, in the window for the others."""
-    return max(shown.skill_close.n, shown.coverage_90.n)
+def _total(shown: AccuracySummary, *, is_own: bool) -> int:
+    """Scored candles of a group: for the run's own forecasts all behind the answers, for the others those in the
+    window."""
+    return shown.skill_close.n if is_own else shown.coverage_90.n
 
 
 def _by_horizon(status: MarketStatus | None) -> str:
@@ -220,7 +221,7 @@ def _by_horizon(status: MarketStatus | None) -> str:
     return translate("Panels", "The model's share in the close of each candle ahead: {0}.").format(", ".join(each))
 
 
-def _total_text(shown: AccuracySummary) -> str:
-    total = _total(shown)
+def _total_text(shown: AccuracySummary, *, is_own: bool) -> str:
+    total = _total(shown, is_own=is_own)
     text = translate("Panels", "{0} {1} candle") if total == 1 else translate("Panels", "{0} {1} candles")
     return text.format(format_count(total), kind_word(shown.group))

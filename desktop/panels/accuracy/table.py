@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from core.domain.events import Estimate
 from core.evaluation.findings import HorizonAccuracy
-from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF, FEWEST_FOR_AN_ESTIMATE
+from core.forecast.sample_sizes import FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.words import NOTHING, is_of_nothing, not_yet, points, span, value_of
 from desktop.ui.formatting import MISSING, format_count, format_percent
 from desktop.ui.icons import tabular
@@ -53,7 +53,7 @@ class Term:
     @property
     def fewest(self) -> int:
         """Candles from which on it has an interval, and so a number."""
-        return FEWEST_FOR_AN_ESTIMATE if self.kind is Kind.PROMISE else FEWEST_FOR_A_PROOF
+        return FEWEST_FOR_A_PROOF
 
     @property
     def bar_meaning(self) -> str:
@@ -95,8 +95,7 @@ TERMS = (
 INTERVAL_MEANING = QT_TRANSLATE_NOOP(
     "Panels",
     "If the same market could be watched again and again, 95 of 100 such intervals would contain the true value. "
-    "While the interval contains the value compared with, nothing is proven. Those of direction and skills hold "
-    "however often you look, those of the bands for one look.",
+    "While the interval contains the value compared with, nothing is proven. It holds however often you look.",
 )
 
 

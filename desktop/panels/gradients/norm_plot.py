@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.storage.step_columns import StepColumns
 from desktop.panels.curve_menu import SECOND_RUN, CurveMenu
+from desktop.panels.curve_readout import CurveReadout
 from desktop.state.run_curves import RunCurves
 from desktop.state.run_state import RunState
 from desktop.state.step_history import Steps
@@ -62,6 +63,7 @@ class NormPlot(QWidget):
         mute(self.legend)
         self.plot = step_plot(translate("Panels", "Norms of the gradients"), LogAxis, theme, needs_control=True)
         self.menu = CurveMenu(state, curves, self.plot, translate("Panels", _ZOOM))
+        self._readout = CurveReadout(curves, self.plot, _lines, "gradient_norm", format_significant)
         self.plot.setMinimumHeight(_LEAST_HEIGHT)
         self.plot.setMinimumWidth(120)
         self._raw, self._laid_over, self._before, self._after, self._threshold = (add_curve(self.plot) for _ in "12345")
@@ -73,7 +75,6 @@ class NormPlot(QWidget):
         above = beside(None, self.legend, self.menu, stretched=self.legend)
         stacked(self, above, self.plot, stretched=self.plot, margins=NO_MARGINS, spacing=3)
         self.plot.view_changed.connect(self._draw)
-        self.plot.pointed_at.connect(self._show_readout)
         theme.follow(self, self._apply_palette)
 
     def show_steps(self) -> None:
@@ -86,7 +87,7 @@ class NormPlot(QWidget):
         if key is None or key != self._drawn:
             self._drawn = key
             self._draw()
-        self._show_readout()
+        self._readout.refresh()
 
     def _draw(self) -> None:
         """Draw the steps in view."""
@@ -172,19 +173,8 @@ class NormPlot(QWidget):
         self.plot.setYRange(low, high, padding=0.0)
         return low, high
 
-    def _show_readout(self) -> None:
-        steps, x = self._curves.shown, self.plot.pointer
-        if x is None or not len(steps):
-            self.plot.hide_readout()
-            return
-        step, index = self._curves.step_at(x)
-        lines = [] if index is None else _lines(steps, index)
-        if (norm := self._curves.other_at(step, "gradient_norm")) is not None:
-            lines.append(f"{translate('Panels', SECOND_RUN)}  {format_significant(norm)}")
-        self.plot.show_readout(step, lines)
 
-
-def _lines(steps: Steps, index: int) -> list[str]:
+def _lines(steps: Steps, index: int, _window: int) -> list[str]:
     before, after, threshold, ratio = (
         float(steps.column(name)[index]) for name in ("gradient_norm", "norm_after", "clip_norm", "update_ratio")
     )

@@ -152,7 +152,8 @@ class MarketsPanel(Panel):
         rows = [self._row(known.market) for known in self._known.rows()]
         self.model.show(arranged(rows, text, column, is_descending=is_descending))
         self.table.can_be_moved = column is None and not text.strip()
-        no_match = translate("Panels", "No market matches “{0}”.").format(text.strip())
+        no_match = translate("Panels", "No market matches “{0}”.\nClear the filter, or add a market below.")
+        no_match = no_match.format(text.strip())
         is_filtered = bool(rows) and not self.model.rows
         words = no_match if is_filtered else translate("Panels", _EMPTY)
         self._empty.update_state(is_empty=not self.model.rows, is_loading=False, text=words)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.checkpoints.columns import COLUMNS, INSERT, NAMES, TABLE, values
-from core.checkpoints.filtering import LONGEST, Completion, Filter, FilterError, complete, matching, parse
+from core.checkpoints.filtering import LONGEST, Completion, Filter, FilterError, complete, hint, matching, parse
 from tests.core.checkpoints import samples
 
 
@@ -73,11 +73,35 @@ def test_an_empty_text_is_no_filter() -> None:
     assert parse("") is parse("  ") is None
 
 
+COLUMN_NAMES = (
+    "Columns: step, candle, saved, reason, adds, evaluated, evaluated_on, loss, coverage, direction, gradients, size, "
+    "run, symbol, venue, interval, device, parent, name, tags, note, pinned, best, in_use, known_good, verified, "
+    "damaged, archived, age."
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "matches", "sentence"),
+    [
+        ("note:night", 0, "No text has “note:” in it. To look into this column, compare: note like '%night%'."),
+        ("colour: red", 0, f"No text has “colour:” in it, and there is no such column. {COLUMN_NAMES}"),
+        ("cuda:0", 3, ""),
+        ("tag:keep", 0, ""),
+        ("halved rate", 0, ""),
+        ("score > 6", 2, f"The table does not show the score, which only ranks checkpoints. {COLUMN_NAMES}"),
+        ("note = 'score'", 2, ""),
+        ("", 7, ""),
+    ],
+)
+def test_a_filter_that_may_not_find_what_was_meant_says_so(typed: str, matches: int, sentence: str) -> None:
+    assert hint(parse(typed), matches) == sentence
+
+
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
         ("scoree > 1", "There is no column “scoree”; did you mean “score”?"),
-        ("symbol = BTC/USDT", "There is no column “BTC”; put a text in quotation marks: 'BTC'."),
+        ("symbol = BTC/USDT", f"There is no column “BTC”; a text needs quotation marks: 'BTC'. {COLUMN_NAMES}"),
         ("step >", "The filter is not complete: a value or a parenthesis is missing."),
         ("(step > 5", "The filter is not complete: a value or a parenthesis is missing."),
         ("note = 'x", "A text in the filter has no closing quotation mark."),

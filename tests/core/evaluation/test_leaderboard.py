@@ -222,23 +222,24 @@ def test_the_combination_has_the_figures_of_the_run_and_not_those_of_the_blocks_
     assert row.close is not None and row.close.value == pytest.approx(0.2, abs=0.02)
 
 
-def test_equals_are_indistinguishable_and_share_the_first_rank() -> None:
+def test_equals_are_indistinguishable_and_have_no_rank() -> None:
     losses = losses_with_an_edge()
     losses["HAR"] /= 0.9
     found = board(losses)
-    assert {row.rank for row in found.rows} == {1}
+    assert {row.rank for row in found.rows} == {None}
     assert all(row.is_indistinguishable for row in found.rows[1:]) and found.rows[0].is_indistinguishable is None
 
 
 def test_what_is_not_forecast_is_not_ranked() -> None:
     found = board(losses_with_an_edge(), Ranking.RANGE)
+    assert found.rows[0].rank == 1
     assert [row.name for row in found.rows if row.rank is None] == [EXPERTS[REVERSE]] == [found.rows[-1].name]
     assert found.rows[-1].behind_leader is None
 
 
 def test_with_few_blocks_there_are_values_and_no_proof() -> None:
     found = board({name: each[:5] for name, each in losses_with_an_edge().items()})
-    assert all(row.rank == 1 and row.close is not None and row.close.low is None for row in found.rows)
+    assert all(row.rank is None and row.close is not None and row.close.low is None for row in found.rows)
     assert all(row.is_indistinguishable is None for row in found.rows), "too early to say"
     assert board({}).rows == ()
 
@@ -246,7 +247,7 @@ def test_with_few_blocks_there_are_values_and_no_proof() -> None:
 def test_a_market_with_nothing_to_forecast_ranks_nobody_by_rounding() -> None:
     losses = {name: each * 1e-17 for name, each in losses_with_an_edge().items()}
     found = board(losses)
-    assert all(row.rank == 1 and row.close is not None and row.close.value is None for row in found.rows)
+    assert all(row.rank is None and row.close is not None and row.close.value is None for row in found.rows)
 
 
 def test_a_late_row_is_compared_on_the_candles_that_both_have() -> None:
@@ -255,7 +256,7 @@ def test_a_late_row_is_compared_on_the_candles_that_both_have() -> None:
     found = ranked(ExpertTable([(MINUTE_MS, late)]), losses)
     assert found.rows[0].name == "new" and found.rows[0].n == 20 * BLOCK
     second = next(row for row in found.rows if row.name == "HAR")
-    assert second.rank == 1 and second.n == 60 * BLOCK and second.behind_leader is not None
+    assert second.rank in (None, 1) and second.n == 60 * BLOCK and second.behind_leader is not None
     both = table({name: losses[name][40:] for name in ("HAR", REFERENCE_NAME)})
     alone = both.gain("HAR", REFERENCE_NAME, Ranking.BOTH).estimate.value
     assert alone is not None and second.behind_leader.n == 20 * BLOCK
@@ -304,7 +305,7 @@ def test_blocks_read_in_pieces_give_the_board_of_all(tmp_path: Path) -> None:
     assert {row.n for row in early.rows} == {100, 119} and {row.n for row in later.rows} == {200, 229}
     assert later == whole and {row.since_ms for row in later.rows} == {candles[1].open_time_ms}
     data = as_data(later)
-    assert data["leader"] == later.rows[0].name and [row["rank"] for row in data["rows"]] == [1] * len(later.rows)
+    assert data["leader"] == later.rows[0].name and [row["rank"] for row in data["rows"]] == [None] * len(later.rows)
     assert data["rows"][0]["close"]["ci95"] is None and data["rows"][0]["indistinguishable"] is None
 
 

@@ -9,9 +9,10 @@ import pytest
 from core.domain.events import QUANTILE_LEVELS
 from core.evaluation.assess import ERROR_WINDOW
 from core.evaluation.details import evaluate_run, timeline_of
-from core.evaluation.findings import AFTER_GAP, OVERALL, QuantityAccuracy, Request
+from core.evaluation.findings import AFTER_GAP, OVERALL, QuantityAccuracy, Request, estimate_data
 from core.evaluation.running import RunningAccuracy
 from core.evaluation.summary import stored_market
+from core.forecast.sample_sizes import BLOCK
 from core.settings.tree import Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -38,15 +39,14 @@ def evaluated(run: tuple[Path, str]) -> dict[str, Any]:
 
 
 def as_evaluated(of: QuantityAccuracy) -> dict[str, Any]:
-    return {
-        "n": of.n,
-        "combination": of.loss,
-        "best_baseline_name": of.best_baseline,
-        "skill": of.skill.value,
-        "skill_vs_best": of.skill_vs_best.value,
-        "skill_without_model": of.skill_without_model,
-        "model_gain": of.model_gain.value,
-    }
+    return {"combination": of.loss, "best_baseline_name": of.best_baseline}
+
+
+def same_figures(watched: dict[str, Any], of: QuantityAccuracy) -> None:
+    """Both are of the newest full block."""
+    for key, estimate in (("skill", of.skill), ("model_gain", of.model_gain)):
+        assert watched[key] == estimate_data(estimate) and estimate.n % BLOCK == 0
+        assert estimate.low is not None
 
 
 @pytest.mark.parametrize("horizon", range(1, HORIZONS + 1))
@@ -59,21 +59,20 @@ def test_running_evaluation_equals_evaluate(run: tuple[Path, str], evaluated: di
     for name, of in (("close", chosen.close), ("range", chosen.range)):
         expected = evaluated["horizons"][str(horizon)][name]
         mine = as_evaluated(of)
+        same_figures(evaluated["watched"]["horizons"][str(horizon)][name], of)
         assert mine == pytest.approx({key: expected[key] for key in mine})
         losses = {each.name: getattr(each, name) for each in chosen.experts if getattr(each, name) is not None}
         assert expected["experts"].items() <= losses.items()
-    assert (row.n, row.close, row.range) == (chosen.n, chosen.close.skill, chosen.range.skill)
+    assert (row.close, row.range) == (chosen.close.skill, chosen.range.skill)
     assert row.model_gain_range == chosen.range.model_gain
+    assert chosen.loss_reduction_close.values[-1] == pytest.approx(chosen.close.skill.value, abs=1e-6)
     assert found.left_out == evaluated["left_out"] == 0
     if horizon == 1:
-        direction = evaluated["direction"]
-        assert (chosen.direction.value, chosen.direction.n) == (direction["accuracy"], direction["n"])
-        assert (chosen.reverse_last.value, chosen.reverse_last.n) == (
-            direction["reverse_last"],
-            direction["reverse_last_n"],
-        )
-        assert (chosen.majority.value, chosen.majority.n) == (direction["majority"], direction["majority_n"])
-        assert chosen.coverage_90.value == pytest.approx(evaluated["coverage"]["overall"])
+        for key in ("direction", "reverse_last", "majority", "coverage_90"):
+            assert evaluated["watched"][key] == estimate_data(getattr(chosen, key))
+        closed_inside = timeline.inside_90[: chosen.coverage_90.n]
+        assert chosen.coverage_90.value == pytest.approx(closed_inside.mean()) and chosen.coverage_90.n == 1150
+        assert chosen.direction.value == pytest.approx(evaluated["direction"]["accuracy"], abs=0.02)
         observed = [each.value for each in timeline.reliability[1]]
         assert [each.value for each in chosen.reliability] == pytest.approx(observed)
         assert len(chosen.reliability) == len(QUANTILE_LEVELS)
@@ -96,8 +95,8 @@ def test_all_candles_one_ahead_have_the_figures_of_the_run_whatever_detail_is_le
             first.model_gain_range,
         )
         assert (chosen.close.skill, chosen.range.model_gain) == (first.close, first.model_gain_range)
-        assert first.n == 1399 and first.close.low is not None and found.left_out == 1399 - chosen.n > 400
-        assert chosen.experts[0].close_skill == first.close.value and further.n < first.n
+        assert first.n == 1350 and first.close.low is not None and found.left_out > 400
+        assert chosen.experts[0].close_skill == first.close.value and further.n < found.left_out + chosen.n
         regime = RunningAccuracy(db, run_id, HORIZONS, most)
         assert read_all(regime, Request(1, "calm")).chosen.close.skill.n < 900
     db.close()

@@ -13,6 +13,7 @@ from core.domain.clock import ManualClock
 from core.domain.diagnosis import Disease
 from core.domain.events import CheckpointsChanged
 from desktop.checkpoints.best_head import BestCheckpointHead
+from desktop.checkpoints.columns import BEST, marks
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState
@@ -76,6 +77,7 @@ def test_an_unproven_best_has_no_figure(panel: CheckpointsPanel, state: RunState
     head = show(panel, state, library, scenario.checkpoint(12_100, **UNPROVEN))
     assert "step 12,100, not proven to add" in words(head) and "No checkpoint is proven to add" in words(head)
     assert "%" not in words(head) and button(head).isVisible()
+    assert head._trophy.isHidden() and BEST not in marks(panel.model.info(0)), "a trophy is a proof"
 
 
 @pytest.mark.parametrize(

@@ -587,6 +587,31 @@ def test_rows_stay_in_place_under_the_pointer(
     assert "new" not in panel._count.text()
 
 
+def test_a_deleted_row_under_the_pointer_is_counted_and_not_restored(
+    qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library, state: RunState
+) -> None:
+    """Regression: Restore did nothing, without a word."""
+    select(panel, 12_320)
+    point_at(panel, True)
+    save(panel, library, state, 12_350)
+    assert "1 deleted" in panel._count.text() and 12_320 in steps(panel)
+    requested: list[str] = []
+    panel.restore_requested.connect(requested.append)
+    with qtbot.waitSignal(panel._source.trouble) as reported:
+        panel.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
+    assert "step 12,320 has been deleted" in reported.args[0] and not requested
+    assert 12_320 not in steps(panel) and "deleted" not in panel._count.text()
+
+
+def test_a_word_before_a_colon_that_finds_nothing_is_explained_below_the_filter(
+    qtbot: QtBot, panel: CheckpointsPanel
+) -> None:
+    qtbot.keyClicks(panel.filter, "colour:red")
+    assert not steps(panel) and panel.message.isVisible() and "Columns: step, " in panel.message.text()
+    panel.filter.setText("pinned")
+    assert steps(panel) and panel.message.isHidden()
+
+
 def test_rows_stay_in_place_below_an_open_menu(
     panel: CheckpointsPanel, library: scenario.Library, state: RunState
 ) -> None:

@@ -58,7 +58,7 @@ def test_number_columns_get_width_before_notes(
 
 
 def test_a_restore_takes_no_column_away(qtbot: QtBot, state: RunState, theme: Theme) -> None:
-    """Regression: “as restored” widened the column, and Coverage was gone until the end of the session."""
+    """Regression: “as restored”, as it was, widened the column, and Coverage was gone until the end of the session."""
     library = scenario.Library([scenario.checkpoint(step, **WRECKED) for step in (12_350, 12_340)])
     state.apply(scenario.ready())
     state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
@@ -71,7 +71,7 @@ def test_a_restore_takes_no_column_away(qtbot: QtBot, state: RunState, theme: Th
     state.apply(CheckpointsChanged(scenario.RUN, restored))
     panel.refresh()
     row = panel.model.index(0, PLACE["adds"])
-    assert row.data() == "−84.8 %, as restored" and "−194.8 to" in tooltip(panel.model.row(0))
+    assert row.data() == "−84.8 %, before restore" and "−194.8 to" in tooltip(panel.model.row(0))
     assert [panel.table.columnWidth(place) for place in PLACE.values()] == widths
 
 

@@ -9,11 +9,13 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Interval, Market
 from core.domain.events import TrainerState
-from core.settings.tree import MarketSettings
+from core.settings.tree import MarketSettings, Settings
+from core.settings.window import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.finder.dialog import FinderDialog
 from desktop.finder.finder import Finder
+from desktop.finder.search import EntryKind
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 
@@ -206,6 +208,31 @@ def test_a_market_is_listed_once_and_invalid_ones_are_not(bench: Bench, qtbot: Q
     names = [name for name in shown(dialog) if "/" in name]
     assert names.count("BTC/USDT") == 1
     assert "no symbol" not in names and "XMR/EUR" not in names
+
+
+@pytest.mark.parametrize("venue", ["file", "simulated"])
+def test_no_symbols_of_an_exchange_are_offered_for_a_source_without_any(
+    make_bench: MakeBench, qtbot: QtBot, venue: str
+) -> None:
+    """Regression: after a replay of hours the finder offered BTC/EUR 1h from a file."""
+    market = MarketSettings(feed="stored", venue=venue, symbol="rates", interval="1h")
+    bench = make_bench(settings=Settings(market=market, watchlist=WatchlistSettings(markets=())))
+    stored = (Market(venue, "rates", Interval.parse("1h")),)
+    finder = Finder(bench.shell, bench.theme, bench.source, bench.market_choice, lambda _venue: (), lambda: stored)
+    dialog = finder.open()
+    QTest.keyClicks(dialog.line, "market 1h")
+    markets = [row.text for row in dialog.model.rows if row.kind is EntryKind.MARKET]
+    assert markets == ["rates"]
+
+
+@pytest.mark.parametrize("typed", ["rsi", "relative strength"])
+def test_an_indicator_is_found_by_both_names(bench: Bench, finder: Finder, qtbot: QtBot, typed: str) -> None:
+    kinds: list[str] = []
+    finder.indicator_chosen.connect(kinds.append)
+    dialog = opened(bench, qtbot)
+    QTest.keyClicks(dialog.line, typed)
+    QTest.keyClick(dialog.line, KEYS.Key_Return)
+    assert kinds == ["rsi"]
 
 
 @pytest.mark.usefixtures("finder")

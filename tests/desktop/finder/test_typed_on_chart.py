@@ -157,6 +157,7 @@ def test_digits_offer_intervals_first_and_impossible_ones_are_not_opened(typing:
     type_on(typing.bench.chart, "15")
     box = QApplication.activePopupWidget()
     assert isinstance(box, FinderDialog) and shown(box)[0] == "15 minutes" and len(seen) == 5
+    assert "15 minutes" in box.note.text() and box.note.isVisible(), "it says why"
     box.reject()
     box = typing.type("1inch")
     assert shown(box) == ["1INCH/USDT"]

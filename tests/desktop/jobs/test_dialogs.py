@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtWidgets import (
@@ -20,10 +21,14 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from core.domain.candle import Interval
 from core.market.history.errors import CandleFileError
+from core.market.history.forms.form import Stamp
 from core.market.history.forms.recognise import FORMS
 from core.market.history.open_file import require_readable
+from core.market.history.opening_times import OpeningTimes
 from core.market.history.read import require_table
+from core.market.history.report import stamp_sentence
 from core.settings.tree import MarketSettings
 from core.settings.window import AppearanceSettings
 from desktop.dialogs import file_check
@@ -321,6 +326,17 @@ def test_a_number_out_of_range_is_refused_with_the_range(
 
 
 @pytest.mark.parametrize("name", list(MAKERS))
+def test_keyboard_focus_begins_at_the_files_or_at_the_start_button(qtbot: QtBot, tmp_path: Path, name: str) -> None:
+    """Regression: it was on Cancel."""
+    dialog = MAKERS[name](tmp_path)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    start, picker = dialog.buttons.button(dialog.buttons.StandardButton.Ok), dialog._picker
+    expected = start if start.isEnabled() else None if picker is None else picker.line
+    assert dialog.focusWidget() is expected
+
+
+@pytest.mark.parametrize("name", list(MAKERS))
 def test_every_control_has_a_name(qtbot: QtBot, tmp_path: Path, name: str) -> None:
     dialog = MAKERS[name](tmp_path)
     qtbot.addWidget(dialog)
@@ -556,16 +572,50 @@ def test_what_a_market_lacks_is_answered_with_a_click(qtbot: QtBot, candles: Pat
     dialog = looked_at(qtbot, candles, Ending({"files": [lacking]}))
     ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
     assert "Exchange" in dialog.message.text() and not ok.isEnabled()
+    assert dialog.focusWidget() is dialog.found.answers[0]
     click_answer(qtbot, dialog, "No exchange")
     assert dialog.message.text() == "Set it with “Symbol”." and not ok.isEnabled()
+    assert dialog.focusWidget() is dialog.found.answers[0], "the next question, not Cancel"
     click_answer(qtbot, dialog, "Symbol AAPL")
-    assert ok.isEnabled()
+    assert ok.isEnabled() and dialog.focusWidget() is ok
+    assert "None" not in dialog.found.text()
     assert dialog._order_of([candles]).arguments[1:5] == ("--venue", "file", "--symbol", "AAPL")
 
 
 def click_answer(qtbot: QtBot, dialog: ImportDialog, title: str) -> None:
     (answer,) = (each for each in dialog.found.findChildren(QPushButton) if each.text() == title)
     qtbot.mouseClick(answer, Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.parametrize("letters", range(60, 100, 4))
+def test_a_preview_with_room_has_no_scroll_bar(qtbot: QtBot, candles: Path, letters: int) -> None:
+    """Regression: the second answer lay below the edge, as the last candle wrapped beside a bar."""
+    asks = {"venue": "Set it with --venue.", "symbol": "Set it with --symbol."}
+    lacking = account(unnamed=asks, venue=None, symbol=None, suggestion="AAPL", stamp="m" * (letters // 2) + " a")
+    lacking |= {"zone": " ".join("letter" for _ in range(letters // 6)), "form_read_as": "w " * letters}
+    dialog = looked_at(qtbot, candles, Ending({"files": [lacking]}))
+    bar = dialog.found.verticalScrollBar()
+    assert bar.maximum() == 0 and all(not each.visibleRegion().isEmpty() for each in dialog.found.answers)
+
+
+def test_a_preview_leaves_keyboard_focus_in_the_field_that_is_typed_in(qtbot: QtBot, candles: Path) -> None:
+    named = of_minutes(candles.with_name("binance_BTCUSDT.csv"), 1)
+    dialog = looked_at(qtbot, named, Ending({"files": [account()]}))
+    assert dialog.focusWidget() is dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    dialog.zone.setFocus()
+    shown: list[Preview] = []
+    assert dialog._preview is not None
+    dialog._preview.changed.connect(shown.append)
+    qtbot.keyClicks(dialog.zone, "UTC")
+    qtbot.waitUntil(lambda: bool(shown) and bool(shown[-1].files) and not shown[-1].is_reading)
+    assert dialog.focusWidget() is dialog.zone
+
+
+def test_no_option_of_the_command_line_is_shown(qtbot: QtBot, candles: Path) -> None:
+    times = OpeningTimes(np.arange(3) * 60_000, Interval.parse("1m"), short_ms=None, were_ends=False)
+    unstated = stamp_sentence(times, Stamp.START, "", are_dates=False)
+    dialog = looked_at(qtbot, candles, Ending({"files": [account(stamp=unstated)]}))
+    assert "--" not in dialog.found.text() and "End of the candle" in dialog.found.text()
 
 
 def test_a_refused_exchange_is_answered_with_none(qtbot: QtBot, candles: Path) -> None:

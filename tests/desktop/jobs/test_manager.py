@@ -21,7 +21,7 @@ from pytestqt.qtbot import QtBot
 from core.domain.candle import Interval, Market
 from core.domain.events import EventBatch, JobProgress, Severity, TrainerState
 from core.domain.watchlist import WatchedMarket
-from core.settings.tree import MarketSettings
+from core.settings.tree import MarketSettings, Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.folder import DataFolder
 from core.training.hosting.catch_up import JOB_ID
@@ -190,13 +190,18 @@ def test_a_single_imported_candle_file_can_be_replayed(
 ) -> None:
     file = {"venue": "file", "symbol": "ETH", "interval": "1h", "stored": 9, "same": 0, "rejected": {}, "kind": kind}
     stub(answers({"files": [file] * files}))
-    done(qtbot, bench, manager, import_order([Path(f"/data/eth{number}.csv") for number in range(files)]))
+    job = done(qtbot, bench, manager, import_order([Path(f"/data/eth{number}.csv") for number in range(files)]))
     notice = bench.window.banner.shown
     assert notice is not None and notice.option == ("Replay eth0.csv" if kind == "candles" and files == 1 else "")
-    if notice.on_option is not None:
-        notice.on_option()
-        chosen = bench.shell.settings.current.market
-        assert (chosen.feed, chosen.file) == ("replay", "/data/eth0.csv")
+    panel, replays = bench.window.panels.jobs, ActionId.JOB_REPLAY
+    panel.select(job.job_id)
+    assert panel.actions_of_panel[replays].isEnabled() is (notice.on_option is not None)
+    for offer in (notice.on_option, panel.actions_of_panel[replays].trigger):  # the banner, then the job's row
+        bench.shell.settings.change(Settings())
+        if notice.on_option is not None and offer is not None:
+            offer()
+            chosen = bench.shell.settings.current.market
+            assert (chosen.feed, chosen.file) == ("replay", "/data/eth0.csv")
 
 
 def test_the_job_list_offers_the_imported_market(qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub) -> None:
@@ -492,13 +497,13 @@ def test_cancelling_the_catch_up_stops_training(
 def test_an_evaluation_reports_candles_that_do_not_count() -> None:
     order = evaluate_order(None, Path("eth.csv"), Path("reports"), datetime(2026, 1, 1, tzinfo=UTC))
     proven = {"value": 0.026, "ci95": [0.011, 0.042], "n": 1_399}
-    sizes = {"candles": 1_400, "judged": 400, "left_out": 1_000, "without_detail": 0}
+    sizes = {"candles": 1_400, "scored": 1_399, "judged": 400, "left_out": 1_000, "without_detail": 0}
     skill = {"close": proven, "model_gain": proven, "online_gain": proven, "twin_age": 300}
     found = {"accuracy": {"group": "replayed"}, "skill": skill, **sizes}
-    assert "Ghosts beat “no change” in replay: +2.6 % (1.1 to 4.2), n = 1,399." in order.summarise(found)
-    wanted = "400 of 1,400 candles evaluated (not the first 1,000: the reference needs them as its past)."
+    assert "Ghosts beat “no change” on the close in replay: +2.6 % (1.1 to 4.2), n = 1,399." in order.summarise(found)
+    wanted = "1,400 candles, 1,399 scored, 400 evaluated (not the first 1,000: the reference needs them as its past)."
     assert wanted in order.summarise(found)
-    assert "400 of 400 candles evaluated." in order.summarise({**found, "candles": 400, "left_out": 0})
+    assert "400 candles, 1,399 scored, 400 evaluated." in order.summarise({**found, "candles": 400, "left_out": 0})
 
 
 def test_a_pretrained_models_skill_is_reported_with_its_interval() -> None:

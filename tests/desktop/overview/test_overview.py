@@ -130,16 +130,17 @@ def test_ticks_closes_and_forecasts_arrive_in_their_tile_alone(qtbot: QtBot, sho
 
 def test_charts_without_room_have_small_axes(qtbot: QtBot, shown: Wall) -> None:
     """At 1280 x 720 the axes of the large chart took 42 % of the surface of a chart of sixteen."""
+    shown.begin_run(*MARKETS[:16])
     open_overview(qtbot, shown, 16)
-    btc = tile_of(shown, BTC)
-    layout = btc.chart.frame.layout
+    tile = shown.tiles[0]
+    layout = tile.chart.frame.layout
     assert layout.plot_right * layout.plot_bottom > 0.68 * layout.width * layout.height
-    assert btc.chart.overlay.last_price is None and btc.heading.price, "its last price is above it"
+    assert tile.chart.overlay.last_price is None and tile.heading.price, "its last price is above it"
     shown.bench.shell.settings.change_chart(overview_charts=4)
     shown.settle()
-    assert btc.chart.overlay.last_price is not None and not btc.chart.style_shown.has_small_axes
-    btc.setFont(QFont(btc.font().family(), 4 * btc.font().pointSize()))
-    assert btc.chart.style_shown.has_small_axes, "a larger text leaves less room"
+    assert tile.chart.overlay.last_price is not None and not tile.chart.style_shown.has_small_axes
+    tile.setFont(QFont(tile.font().family(), 4 * tile.font().pointSize()))
+    assert tile.chart.style_shown.has_small_axes, "a larger text leaves less room"
 
 
 def test_a_feed_in_trouble_is_named_in_the_heading(qtbot: QtBot, shown: Wall) -> None:
@@ -182,6 +183,32 @@ def test_the_market_on_the_chart_opens_without_being_asked_for_again(qtbot: QtBo
     assert shown.bench.chart.isVisible()
 
 
+@pytest.mark.parametrize(
+    ("markets", "places"), [(1, (1, 1)), (2, (2, 1)), (3, (2, 2)), (5, (3, 2)), (7, (3, 3)), (20, (3, 3))]
+)
+def test_there_are_no_more_tiles_than_the_markets_fill(
+    qtbot: QtBot, make_bench: MakeBench, tmp_path: Path, markets: int, places: tuple[int, int]
+) -> None:
+    """Regression: a single market was one of nine cells, the others empty."""
+    with wall(make_bench(), tmp_path / "data") as made:
+        made.begin_run(*MARKETS[:markets])
+        open_overview(qtbot, made, 9)
+        columns, rows = (len({at(tile) for tile in made.tiles}) for at in (Tile.x, Tile.y))
+        assert (columns, rows) == places and len(made.tiles) == columns * rows
+        made.begin_run(*MARKETS[:4])
+        made.settle()
+        assert len({tile.x() for tile in made.tiles}) == len({tile.y() for tile in made.tiles}) == 2
+
+
+def test_the_button_to_add_a_market_asks_for_the_list(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    bar = shown.overview.findChild(QToolBar)
+    button = bar.widgetForAction(shown.overview.actions_of_panel[ActionId.OVERVIEW_ADD])
+    with qtbot.waitSignal(shown.overview.list_requested):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert not shown.overview.isVisible() and shown.bench.chart.isVisible()
+
+
 def test_a_click_on_an_empty_tile_asks_for_the_list_of_markets(qtbot: QtBot, shown: Wall) -> None:
     open_overview(qtbot, shown)
     with qtbot.waitSignal(shown.overview.list_requested), qtbot.assertNotEmitted(shown.overview.market_requested):
@@ -210,20 +237,21 @@ def test_the_shortcut_opens_it_and_escape_leaves_it(qtbot: QtBot, shown: Wall) -
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     QTest.keyClick(shown.bench.chart, Qt.Key.Key_4, modifiers)
     assert shown.overview.isVisible() and len(shown.tiles) == 1, "the others follow, one a frame"
-    qtbot.waitUntil(lambda: len(shown.tiles) == 9)
+    qtbot.waitUntil(lambda: len(shown.tiles) == 4)
     assert QApplication.focusWidget() is tile_of(shown, BTC)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
     assert not shown.overview.isVisible() and shown.bench.chart.isVisible()
 
 
 def test_keys_and_buttons_choose_how_many_charts_there_are(qtbot: QtBot, shown: Wall) -> None:
+    shown.begin_run(*MARKETS[:16])
     open_overview(qtbot, shown)
     with qtbot.waitActive(shown.bench.window):
         shown.bench.window.activateWindow()
     kept = list(shown.tiles)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_4)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
-    assert QApplication.focusWidget() is tile_of(shown, BTC), "the tile below is still to come"
+    assert QApplication.focusWidget() is shown.tiles[0], "the tile below is still to come"
     shown.settle()
     assert len(shown.tiles) == 16 and shown.tiles[:4] == kept
     assert shown.bench.shell.settings.current.chart.overview_charts == 16
@@ -239,6 +267,7 @@ def test_keys_and_buttons_choose_how_many_charts_there_are(qtbot: QtBot, shown: 
 
 def test_fewer_charts_can_be_chosen_while_those_of_before_are_still_to_come(qtbot: QtBot, shown: Wall) -> None:
     """Regression: with as many tiles as were chosen, the others came all the same."""
+    shown.begin_run(*MARKETS[:9])
     shown.bench.shell.settings.change_chart(overview_charts=9)
     shown.bench.shell.actions[ActionId.OVERVIEW].trigger()
     while len(shown.tiles) < 4:
@@ -246,7 +275,7 @@ def test_fewer_charts_can_be_chosen_while_those_of_before_are_still_to_come(qtbo
     assert len(shown.tiles) == 4
     shown.bench.shell.settings.change_chart(overview_charts=4)
     shown.settle()
-    assert markets_shown(shown) == [ETH, BTC, SOL, None]
+    assert len(shown.tiles) == 4 and None not in markets_shown(shown)
 
 
 def test_more_markets_than_charts_are_counted(qtbot: QtBot, shown: Wall) -> None:
@@ -305,8 +334,9 @@ def test_a_catch_up_of_more_candles_than_are_kept_is_read_from_the_store(qtbot: 
 
 
 def test_the_first_empty_tile_alone_says_what_to_do(qtbot: QtBot, shown: Wall) -> None:
+    shown.begin_run(*MARKETS[:7])
     open_overview(qtbot, shown, 9)
-    assert [bool(tile.chart._stage.background.sentence) for tile in shown.tiles] == [True] * 4 + [False] * 5
+    assert [bool(tile.chart._stage.background.sentence) for tile in shown.tiles] == [True] * 8 + [False]
 
 
 def test_another_arrangement_leaves_the_overview_as_arranged(qtbot: QtBot, shown: Wall) -> None:

@@ -76,6 +76,19 @@ def test_with_free_space_feed_and_training_resume_and_the_notice_ends(
     assert len(wanted) == 1
 
 
+def test_notices_of_other_parts_with_the_same_cause_end_with_it(
+    room: PassingFaultWatch, state: RunState, banner: Banner
+) -> None:
+    """Regression: after a network share had returned, a second notice stayed for ever."""
+    state.markets.on_feed_event(state.market, NO_ROOM_FOR_CANDLES)
+    banner.notify_storage_error("The marks could not be stored.")
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
+    assert banner.shown is None
+    banner.notify_storage_error("The database is damaged.")
+    state.markets.on_feed_event(state.market, FeedStatus(FeedState.LIVE, "Live.", 0))
+    assert banner.shown is not None, "this is not about a fault that has passed"
+
+
 def test_a_market_that_is_not_on_the_chart_is_named_too(
     room: PassingFaultWatch, state: RunState, banner: Banner
 ) -> None:

@@ -133,8 +133,8 @@ def test_a_best_that_is_not_proven_to_add_is_no_news(
 def test_what_a_restored_checkpoint_adds_is_marked_as_the_old_ones() -> None:
     """Regression: the row looked as if the restored model had forecast already."""
     info = scenario.checkpoint(12_345)
-    assert adds_text(replace(info, reason="restore")) == f"{adds_text(info)}, as restored"
-    assert "as restored" not in adds_text(replace(info, reason="restore", gain_low=None))
+    assert adds_text(replace(info, reason="restore")) == f"{adds_text(info)}, before restore"
+    assert "before restore" not in adds_text(replace(info, reason="restore", gain_low=None))
 
 
 @pytest.mark.parametrize(

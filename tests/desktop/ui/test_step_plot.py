@@ -94,6 +94,15 @@ def test_where_the_wheel_scrolls_it_zooms_with_control_only(qtbot: QtBot, theme:
     assert turn(plot, modifiers=CONTROL) and plot.is_zoomed
 
 
+def test_a_plot_that_was_high_does_not_ask_for_that_height(qtbot: QtBot, theme: Theme) -> None:
+    """Regression: in the dock of a layout it needed scrolling, as it had once been higher."""
+    plot = shown(qtbot, theme)
+    before = plot.sizeHint()
+    plot.resize(900, 900)
+    QApplication.processEvents()
+    assert plot.sizeHint() == before and before.height() < 200
+
+
 @pytest.mark.parametrize("x", [90, 220, 390])
 def test_numbers_lie_inside_the_plot_beside_their_step(plot: StepPlot, x: int) -> None:
     QTest.mouseMove(plot.viewport(), QPoint(x, 80))

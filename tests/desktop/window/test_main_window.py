@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QLabel, QToolBar
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolBar
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Interval, Market
@@ -32,6 +32,7 @@ from desktop.layouts.arrangements import TRAIN
 from desktop.panels.accuracy.models_table import Column
 from desktop.panels.gradients.diagnosis_card import DiagnosisCard
 from desktop.ui.panel_base import Panel
+from desktop.ui.plain_text import with_usual_spaces
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 
@@ -271,6 +272,22 @@ def test_a_differing_rate_of_the_newest_step_is_shown_beside_the_box(shared: Ben
     assert not label.isHidden()
     state.begin(None)
     assert label.isHidden(), "the next run has no step yet"
+
+
+def test_nothing_moves_in_the_tool_bar_when_a_reason_of_the_rate_comes(qtbot: QtBot, shared: Bench) -> None:
+    """Regression: the slider of the time for training jumped to the right by the length of a sentence."""
+    inputs, places = shared.window.inputs, []
+    for width in (900, 1200, 1600):
+        shared.window.resize(width, 700)
+        for reason in ("", "now 0.00005, halved by the adaptive schedule", "4 markets share a step", ""):
+            inputs.show_reason(reason)
+            QApplication.processEvents()
+            parts = (inputs, inputs.duty, inputs.duty_percent, inputs.learning_rate, button(shared, ActionId.STOP))
+            places.append((width, inputs.width(), *(part.mapTo(shared.window, QPoint()).x() for part in parts)))
+            assert reason in with_usual_spaces(inputs.learning_rate.toolTip()), "also where there is no room beside it"
+            room = inputs.width() - inputs.rate_reason.x()
+            assert not reason or inputs.rate_reason.width() > 0.9 * room or room < 20, "it has all that is left"
+    assert len(set(places)) == 3
 
 
 def test_without_a_trainer_a_restore_changes_nothing(qtbot: QtBot, bench: Bench) -> None:

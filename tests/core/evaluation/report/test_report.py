@@ -45,6 +45,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 @pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """Enough candles for intervals that hold however often one looks."""
+    return recorded(tmp_path_factory.mktemp("long"), 870)
+
+
+@pytest.fixture(scope="module")
 def short(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     return recorded(tmp_path_factory.mktemp("short"), 12)
 
@@ -89,52 +95,57 @@ def test_reliability_and_coverage_count_the_same_forecasts(run: Recorded) -> Non
 
 
 @pytest.mark.parametrize("name", figures.QUANTITIES)
-def test_text_and_page_show_the_numbers_of_the_json(run: Recorded, name: str) -> None:
-    of = run.summary["pinball"][name]
-    seen = Tree(page(run.summary, run.timeline)).text
-    for key in ("skill", "skill_vs_best", "model_gain", "online_gain"):
-        wanted = figures.measured(of[key], of[f"{key}_ci95"], of["n"])
-        assert f"{100.0 * of[key]:+.1f} %" in wanted and wanted in seen
-    assert of["best_baseline_name"] in seen and "n = 119" in seen
-    for horizon, value in run.summary["horizons"].items():
-        assert (horizon, figures.measured(value[name]["skill"], value[name]["skill_ci95"], of["n"])) in {
-            (row[0], row[1 + figures.QUANTITIES.index(name)]) for row in figures.horizons(run.summary, "skill")
+def test_text_and_page_show_the_numbers_of_the_json(long: Recorded, name: str) -> None:
+    of, watched = long.summary["pinball"][name], long.summary["watched"]
+    seen = Tree(page(long.summary, long.timeline)).text
+    best = figures.measured(of["skill_vs_best"], of["skill_vs_best_ci95"], of["n"])
+    assert f"{100.0 * of['skill_vs_best']:+.1f} %" in best and best in seen and of["best_baseline_name"] in seen
+    for each in (*watched[name].values(), long.summary["skill"][f"online_gain_{name}"]):
+        wanted = figures.measured(each["value"], each["ci95"], each["n"])
+        assert figures.percent(each["value"]) in wanted and wanted in seen
+    for horizon, value in watched["horizons"].items():
+        each = value[name]["skill"]
+        assert (horizon, figures.measured(each["value"], each["ci95"], each["n"])) in {
+            (row[0], row[1 + figures.QUANTITIES.index(name)]) for row in figures.horizons(long.summary, "skill")
         }
 
 
-def test_every_other_drawn_quantity_has_a_row(run: Recorded, short: Recorded) -> None:
-    seen = Tree(page(run.summary, run.timeline)).text
-    rows = figures.also_drawn(run.summary)
+def test_every_other_drawn_quantity_has_a_row(long: Recorded, short: Recorded) -> None:
+    seen = Tree(page(long.summary, long.timeline)).text
+    rows = figures.also_drawn(long.summary)
     assert [row[0] for row in rows] == ["body", "upper wick", "lower wick", "volume"]
     for row, key in zip(rows, figures.ALSO_DRAWN, strict=True):
-        of = run.summary["pinball"][key]
-        assert row[1] == figures.measured(of["skill"], of["skill_ci95"], of["n"]) and row[3] == "119"
-        assert row[1] in seen and row[2].startswith("not proven") and row[2] in seen
+        of = long.summary["watched"][key]["skill"]
+        assert row[1] == figures.measured(of["value"], of["ci95"], of["n"]) and row[3] == "850"
+        assert row[1] in seen and row[2] and row[2] in seen
     assert {row[1:] for row in figures.also_drawn(short.summary)} == {(figures.NOT_ENOUGH, "", "11")}
-    unmoved = {"skill": None, "skill_ci95": None, "n": 119}
-    still = {**run.summary, "pinball": dict.fromkeys(figures.ALSO_DRAWN, unmoved)}
+    unmoved = {"skill": {"value": None, "ci95": None, "n": 119}}
+    still = {**long.summary, "watched": dict.fromkeys(figures.ALSO_DRAWN, unmoved)}
     assert {row[1:] for row in figures.also_drawn(still)} == {(figures.NOTHING, "", "119")}
 
 
 def test_the_page_leads_with_the_answers_and_marks_what_is_of_another_set(run: Recorded) -> None:
     seen = Tree(page(run.summary, run.timeline)).text
     places = [seen.index(text) for _, text in answers.answers(run.summary)]
-    assert places == sorted(places) and places[-1] < seen.index(figures.ONE_LOOK)
-    headings = ("One candle ahead", "Direction and coverage", "Paper score", "Skill further ahead", "Plots")
-    assert all(f"{heading} ({figures.ONE_LOOK})" in seen for heading in headings)
+    assert places == sorted(places) and places[-1] < seen.index(figures.AFTER_WARM_UP)
+    marked = ("Against the best", "Diebold-Mariano, close", "Paper score", "Plots")
+    assert all(f"{heading}, {figures.AFTER_WARM_UP}" in seen for heading in marked)
+    assert not any(f"{heading}, {figures.AFTER_WARM_UP}" in seen for heading in ("Other values", "Skill further ahead"))
 
 
 @pytest.mark.parametrize(
     ("ci95", "reverse_last", "said"),
     [
-        ([0.49, 0.53], 0.6, "not proven better than a coin: the interval includes 50 %"),
-        ([0.52, 0.58], None, "above 50 %, no proof: the interval is of one look"),
-        ([0.52, 0.58], 0.51, "above 50 %, no proof: the interval is of one look"),
-        ([0.52, 0.58], 0.54, "above 50 %, no proof: the interval is of one look, and “reverse last” does as well"),
-        ([0.42, 0.48], 0.54, "below 50 %, no proof: the interval is of one look"),
+        ([0.49, 0.53], 0.6, "not proven better than a coin flip"),
+        ([0.52, 0.58], None, "above 50 %, which alone is no proof of skill"),
+        ([0.52, 0.58], 0.51, "better than a coin flip, and than “reverse last”"),
+        ([0.52, 0.58], 0.54, "no proof of skill: “reverse last” alone has 54.0 %"),
+        ([0.42, 0.48], 0.54, "worse than a coin flip"),
     ],
 )
-def test_a_direction_beside_50_percent_is_no_proof(ci95: list[float], reverse_last: float | None, said: str) -> None:
+def test_a_direction_beside_50_percent_proves_as_much_as_in_the_window(
+    ci95: list[float], reverse_last: float | None, said: str
+) -> None:
     assert figures.coin_verdict(ci95, reverse_last) == said
 
 
@@ -192,16 +203,16 @@ def test_the_paper_score_leads_with_a_cost(run: Recorded, found: dict[str, Any],
         assert "not proven to differ from 0" in seen and "120 bp" in seen
 
 
-def test_direction_and_coverage_have_n(run: Recorded) -> None:
-    shown = dict([*figures.direction(run.summary), *figures.coverage(run.summary)])
-    of = run.summary["direction"]
+def test_direction_and_coverage_have_n(long: Recorded, run: Recorded) -> None:
+    shown = dict([*figures.direction(long.summary), *figures.coverage(long.summary)])
+    of = long.summary["watched"]
     right = shown["Direction right"]
-    assert f"{100.0 * of['accuracy']:.1f} %" in right and f"n = {of['n']}" in right
-    assert f"n = {of['majority_n']}" in shown["Majority, in hindsight"]
-    assert figures.NOT_ENOUGH in shown["Worst 500 in a row"]
-    low, high = run.summary["coverage"]["overall_ci95"]
-    assert low < run.summary["coverage"]["overall"] < high
-    assert f"(95 %: {100.0 * low:.1f} to {100.0 * high:.1f}, n = {run.summary['judged']})" in shown["90 % band covers"]
+    assert f"{100.0 * of['direction']['value']:.1f} %" in right and f"n = {of['direction']['n']}" in right
+    assert f"n = {of['majority']['n']}" in shown["Majority, in hindsight"]
+    assert figures.NOT_ENOUGH in dict(figures.coverage(run.summary))["Worst 500 in a row"]
+    low, high = of["coverage_90"]["ci95"]
+    assert low < of["coverage_90"]["value"] < high
+    assert f"(95 %: {100.0 * low:.1f} to {100.0 * high:.1f}, n = 850)" in shown["90 % band covers"]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +227,7 @@ def test_direction_and_coverage_have_n(run: Recorded) -> None:
 )
 def test_the_probability_of_chance_is_explained(run: Recorded, chance: float | None, n: int, said: str) -> None:
     summary = {**run.summary, "diebold_mariano_p": chance, "judged": n}
-    assert said in dict(figures.difference(summary))["Diebold-Mariano, close"]
+    assert said in dict(figures.difference(summary))["Diebold-Mariano, close, after warm-up"]
     assert said in Tree(page(summary, run.timeline)).text
 
 
@@ -225,7 +236,12 @@ def test_too_few_candles_are_reported_without_numbers(short: Recorded) -> None:
     tree = Tree(page(short.summary, short.timeline))
     assert figures.NOT_ENOUGH in tree.text and "Not enough candles to draw this." in tree.text
     assert "svg" not in tree.tags and "nan" not in tree.text.lower() and "None" not in tree.text
-    assert all(figures.NOT_ENOUGH in value for row in figures.findings(short.summary)[:-1] for value in row[1:])
+    assert all(
+        figures.NOT_ENOUGH in value
+        for row in figures.findings(short.summary)
+        if row[0] != "Candles (n)"
+        for value in row[1:]
+    )
 
 
 def test_one_candle_is_accepted(tmp_path: Path) -> None:
@@ -268,9 +284,9 @@ def test_a_hostile_file_name_is_escaped(run: Recorded, name: str) -> None:
     assert "\x1b" not in text and "\u202e" not in text
 
 
-def test_the_page_is_self_contained_and_reproducible(run: Recorded) -> None:
-    text = page(run.summary, run.timeline)
-    assert text == page(run.summary, run.timeline)
+def test_the_page_is_self_contained_and_reproducible(long: Recorded) -> None:
+    text = page(long.summary, long.timeline)
+    assert text == page(long.summary, long.timeline)
     tree = require_self_contained(text)
     ids = [value for name, value in tree.attributes if name == "id"]
     assert len(ids) == len(set(ids)) and tree.tags.count("svg") == tree.tags.count("desc") >= 8

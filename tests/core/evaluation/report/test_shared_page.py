@@ -62,7 +62,7 @@ def test_it_ranks_by_intervals_that_hold_at_every_moment(shared: SharedRun) -> N
     seen = require_self_contained(shared_page(shared)).text
     assert leaderboard_figures.EXPLAINED in seen and leaderboard_figures.skills(board["rows"][0])[2] in seen
     assert (
-        seen.index(leaderboard_figures.EXPLAINED) < seen.index("judged by those above") < seen.index("Direction right")
+        seen.index(leaderboard_figures.EXPLAINED) < seen.index("judged by the others") < seen.index("Direction right")
     )
 
 

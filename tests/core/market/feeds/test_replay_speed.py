@@ -107,6 +107,23 @@ def test_a_new_speed_takes_effect_at_once() -> None:
     play(story)
 
 
+def test_a_warm_up_with_the_model_is_reported_as_such() -> None:
+    """Regression: "at 1 candle per second" was reported while candles came as fast as the model learned them."""
+
+    async def run(loop: VirtualLoop) -> None:
+        feed = ReplayFeed(file_of(random_walk(205)), "TEST", ManualClock(), speed=1.0, catch_up=200)
+        assert feed.pace is not None
+        feed.pace.waits_for_model = True
+        said = [event.sentence async for event in feed.events() if isinstance(event, FeedStatus)]
+        of_pace = [sentence for sentence in said if "per second" in sentence]
+        assert of_pace == [
+            "TEST, warming up, then at 1 candle per second.",
+            "TEST at 1 candle per second.",
+        ]
+
+    run_virtually(run)
+
+
 def test_a_paused_replay_can_be_closed() -> None:
     async def story(replayed: Replayed) -> None:
         replayed.pace.pause()
@@ -208,10 +225,10 @@ def test_a_replay_that_waits_for_a_model_shows_little_at_once_and_the_rest_as_fa
 
         task = asyncio.ensure_future(take())
         await asyncio.sleep(100.0)
-        assert len(events) == 120 and not any(event.is_live for event in events)
+        assert len(events) == 90 and not any(event.is_live for event in events)
         feed.pace.hold(is_held=False)
         await asyncio.sleep(0.5)
-        assert len(events) == 400 and all(event.is_live for event in events[120:])
+        assert len(events) == 400 and all(event.is_live for event in events[90:])
         await asyncio.sleep(2.0)
         assert len(events) == 402, "from here on at its speed"
         await feed.aclose()

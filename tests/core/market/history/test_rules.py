@@ -170,7 +170,7 @@ def test_json_in_an_unknown_order_is_to_be_saved_with_names(tmp_path: Path) -> N
     ("head", "options", "stamp"),
     [
         ("open_time", ReadOptions(), "by its column's name"),
-        ("time", ReadOptions(), "is assumed, as the file does not state it; --stamp end"),
+        ("time", ReadOptions(), "is assumed, as the file does not state it; if it is the end: --stamp end"),
         ("time", ReadOptions(stamp=Stamp.START), "as requested"),
         ("ticks", ReadOptions(), "as files of this form have it"),
     ],

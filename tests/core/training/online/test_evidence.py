@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.domain.events import ForecastMode
+from core.domain.events import Estimate, ForecastMode
 from core.forecast.sample_sizes import BLOCK, FEWEST_FOR_A_PROOF
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
-from core.training.online.evidence import LossSums, pooled
+from core.training.online.evidence import LossSums, SkillEvidence, pooled
 from core.training.online.score_ledger import ScoreLedger, load_scores
 from tests.core.training.conftest import SessionAfter
 from tests.support.candles import MINUTE
@@ -117,3 +117,29 @@ def test_a_market_that_began_later_adds_its_blocks_where_they_belong() -> None:
     both = pooled([(MINUTE.duration_ms, whole), (MINUTE.duration_ms, late)])
     assert len(both.blocks) == 40 and both.n == 60 * BLOCK
     np.testing.assert_allclose(both.blocks[:20] / both.blocks[0, 2], whole.blocks[:20] / whole.blocks[0, 2])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_figure_and_verdict_change_together_and_only_when_a_block_is_full(seed: int) -> None:
+    """Regression: the value moved with each candle and could leave its interval, so that a proof came and went."""
+    generator, evidence = np.random.default_rng(seed), SkillEvidence("own")
+    seen: list[Estimate] = []
+    for target in range(1_240):
+        reference = generator.gamma(1.0, 1.0, 2)
+        edge = 0.05 + 0.2 * generator.normal(size=2)
+        evidence.add(target, np.array([(1.0 - edge) * reference, reference, reference]))
+        seen.append(evidence.gains(against=2)[1])
+    bounded = seen[FEWEST_FOR_A_PROOF - 1 :]
+    assert all(each.low is not None and each.low < (each.value or 0.0) for each in bounded)
+    changes = [place for place in range(1, len(bounded)) if bounded[place] != bounded[place - 1]]
+    assert changes == list(range(BLOCK, len(bounded), BLOCK)), "with each full block, and never in between"
+    assert all(each.n == FEWEST_FOR_A_PROOF + place // BLOCK * BLOCK for place, each in enumerate(bounded))
+    before = seen[: FEWEST_FOR_A_PROOF - 1]
+    assert all(each.low is None and each.n == place for place, each in enumerate(before, 1)), "no verdict yet"
+
+
+def test_markets_as_one_change_with_full_blocks_alone() -> None:
+    whole = losses(40, seed=1)
+    late = replace(whole, n=whole.n + 7, rest=whole.blocks[0] * 30.0, n_rest=7)
+    both, later = (pooled([(MINUTE.duration_ms, whole), (MINUTE.duration_ms, of)]) for of in (whole, late))
+    assert later.gains(against=2) == both.gains(against=2)

@@ -65,6 +65,17 @@ def test_the_headline_uses_the_always_valid_interval() -> None:
     assert (found.value, found.low, found.high) == pytest.approx((wanted.value, wanted.low, wanted.high))
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_checkpoint_has_the_gain_of_the_run_of_the_same_moment(seed: int) -> None:
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    for score in scores(830, 0.97, seed):
+        ledger.add(score)
+        if score.target_open_time_ms % 17 == 0:
+            gains = ledger.own_summary(0, 0, None).model_gain
+            assert gains is not None and ledger.checkpoint_scores().gain == gains[0]
+    assert ledger.checkpoint_scores().gain.n == 800
+
+
 def test_forecasts_that_were_not_live_are_scored_separately() -> None:
     ledger = ScoreLedger(ForecastMode.LIVE)
     ledger.extend(scores(100, 0.5, mode=ForecastMode.CATCH_UP))

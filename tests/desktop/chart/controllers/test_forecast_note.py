@@ -110,6 +110,19 @@ def test_ghosts_that_are_all_past_leave_a_note(
         assert bool(chart.model.note) is is_noted
 
 
+def test_training_that_was_stopped_before_it_was_ready_is_not_said_to_be_behind(
+    chart: ChartWidget, state: RunState
+) -> None:
+    candles = scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(candles)
+    chart.set_series(series, "")
+    made = replace(scenario.forecast(candles[:-40]), is_by_simple_rules=True)
+    state.apply(FirstForecast(made, scenario.MARKET))
+    chart.set_forecast(made)
+    assert state.trainer_state is None and chart.model.note.startswith("Training is stopped")
+
+
 @pytest.mark.parametrize("ahead", [0, 40])
 def test_the_note_of_a_catch_up_is_true_with_and_without_the_simple_rules_ghosts(
     chart: ChartWidget, state: RunState, clock: ManualClock, ahead: int

@@ -30,12 +30,14 @@ from desktop.chart.items.indicator import IndicatorLayer
 from desktop.chart.items.markers import Marker, MarkerKind, MarkersLayer, MarkerTrack
 from desktop.chart.items.previews import Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
+from desktop.ui.theme import Mode
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import settle
 from tests.desktop.chart.controllers.tools import wait_for_keys
 from tests.desktop.chart.past_support import HORIZONS, conditions_at, issued, open_recorded, scores_of, stored
 from tests.desktop.chart.support import MINUTE_MS, forecast_after, forming_after, point_over, random_series
 from tests.desktop.conftest import Bench, MakeBench
+from tests.support.contrast import GRAPHICS, contrast
 
 SERIES = random_series(400)
 FILE = list(random_series(len(SERIES) + 100))
@@ -339,6 +341,31 @@ def test_a_replay_can_be_as_fast_as_possible_and_a_walk_cannot(at_now: Traveller
     assert speed.count() == offered and speed.currentData() > 0.0
 
 
+def test_the_chosen_speed_stays_for_the_next_replay_until_the_dialog_names_one(at_now: Traveller) -> None:
+    """Regression: a switch of market went back to two candles a second."""
+    travel, settings = at_now.travel, at_now.bench.shell.settings
+    travel.set_pace(ReplayPace(2.0, [FILE]))
+    travel.bar.speed_chosen.emit(10.0)
+    travel.set_pace(None)
+    travel.set_pace(following := ReplayPace(2.0, [FILE]))
+    assert following.speed == travel.bar.speed.currentData() == 10.0
+    settings.change(replace(settings.current, market=replace(settings.current.market, speed=5.0)))
+    travel.set_pace(of_dialog := ReplayPace(5.0, [FILE]))
+    assert of_dialog.speed == travel.bar.speed.currentData() == 5.0
+
+
+def test_the_speed_is_named_as_the_one_after_the_warm_up_while_that_lasts(at_now: Traveller) -> None:
+    """Regression: "2 per second" stood beside candles that came at twelve a second."""
+    speed = at_now.travel.bar.speed
+    at_now.travel.set_pace(ReplayPace(2.0, [FILE], FILE[len(SERIES) + 1].open_time_ms))
+    assert speed.currentText() == "then 2 per second" and speed.currentData() == 2.0
+    series = at_now.chart.model.whole
+    series.extend(FILE[len(SERIES) : len(SERIES) + 5])
+    at_now.chart.refresh()
+    at_now.travel.present()
+    assert speed.currentText() == "2 per second"
+
+
 def test_the_slider_seeks_by_mouse_and_keys(at_now: Traveller) -> None:
     at_now.step_back()
     slider = at_now.travel.bar.slider
@@ -359,6 +386,22 @@ def test_the_slider_seeks_by_mouse_and_keys(at_now: Traveller) -> None:
     assert at_now.chart.model.count == 1
     QTest.keyClick(slider, Qt.Key.Key_End)
     assert not at_now.travel.is_past
+
+
+@pytest.mark.parametrize("mode", ["dark", "light"])
+def test_the_slider_is_visible_now_and_in_the_past(at_now: Traveller, qapp: QApplication, mode: Mode) -> None:
+    """Regression: on the dark bar its groove had the colour of the bar."""
+    travel, slider = at_now.travel, at_now.travel.bar.slider
+    travel.set_pace(ReplayPace(2.0, [FILE]))
+    at_now.bench.theme.set_mode(mode)
+    at_now.bench.theme.apply_to(qapp)
+    for step in (at_now.settle, at_now.step_back):
+        step()
+        image, middle = slider.grab().toImage(), slider.height() // 2
+        ground = travel.bar.grab().toImage().pixelColor(1, 1)
+        free = slider.width() - 8  # beyond the handle
+        column = [image.pixelColor(free, y) for y in range(middle - 5, middle + 6)]
+        assert sum(contrast(pixel, ground) >= GRAPHICS for pixel in column) >= 2, "an outline above and below"
 
 
 def test_playing_advances_until_now(at_now: Traveller, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,26 @@ def test_a_thin_market_makes_its_forecast_old_by_time(show_chart: ShowChart) -> 
     assert "ago" not in texts((divider_row(chart.frame, chart.model),))
 
 
+def test_in_a_warm_up_a_forecast_a_little_behind_is_drawn_as_the_current_one(show_chart: ShowChart) -> None:
+    """Regression: for a minute all ghosts were dimmed, under a warning."""
+    series = random_series(120)
+    chart = show_chart(series, has_forecast=True)
+    chart.set_usual_age(2)
+    pictures = {}
+    for number in (120, 121, 122):
+        series.add(candle(number, series[-1].close))
+        chart.refresh()
+        settle(chart)
+        row = divider_row(chart.frame, chart.model)
+        pictures[number] = row[-1].colour == chart.frame.palette.warning, picture(chart)
+        assert f"made {number - 119} candle" in texts((row,)), "its age is given all the same"
+    assert [is_warning for is_warning, _ in pictures.values()] == [False, False, True]
+    before = picture(chart)
+    chart.set_usual_age(3)
+    settle(chart)
+    assert (picture(chart) != before).any()
+
+
 def test_without_any_candle_the_exchange_clock_makes_it_old(show_chart: ShowChart) -> None:
     series = random_series(120)
     made = forecast_after(series)

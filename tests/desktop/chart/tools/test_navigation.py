@@ -1,8 +1,8 @@
 """The chart controlled by real mouse and key events."""
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 
@@ -198,3 +198,27 @@ def test_another_series_starts_a_new_view(show_chart: ShowChart) -> None:
     settle(chart)
     assert chart.scale.is_newest_in_view
     assert chart.frame.stop == 700
+
+
+def test_escape_undoes_zooming_moving_and_a_manual_scale_and_is_then_left_to_others(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    before = (chart.scale.right, chart.scale.spacing, chart.frame.prices)
+    turn_wheel(chart, QPoint(300, 200), 3)
+    drag(chart, QPoint(300, 200), 150)
+    chart.hold_prices(chart.fresh_frame().prices)
+    press(chart, Qt.Key.Key_Escape)
+    assert (chart.scale.right, chart.scale.spacing, chart.frame.prices) == before
+    event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(chart, event)
+    assert not event.isAccepted()
+
+
+def test_escape_first_removes_the_crosshair_and_then_resets_the_view(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    QTest.keyClick(chart, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
+    turn_wheel(chart, QPoint(300, 200), 3)
+    zoomed = chart.scale.spacing
+    press(chart, Qt.Key.Key_Escape)
+    assert chart.key_mark is None and chart.scale.spacing == zoomed
+    press(chart, Qt.Key.Key_Escape)
+    assert chart.scale.is_reset

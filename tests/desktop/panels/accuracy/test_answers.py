@@ -39,8 +39,8 @@ def answers(
 
 def test_an_edge_of_the_simple_rules_alone_is_named_and_not_green(theme: Theme) -> None:
     found = answers(ABOVE, AROUND)
-    assert found.ghosts.in_full == "Ghosts beat “no change”: +2.0 % (1.0 to 3.0)"
-    assert found.model.in_full == "No proven gain from the model yet: 0.0 % (−1.0 to 1.0)"
+    assert found.ghosts.in_full == "Ghosts beat “no change” on the close: +2.0 % (1.0 to 3.0)"
+    assert found.model.in_full == "No proven gain from the model yet, on close and range: 0.0 % (−1.0 to 1.0)"
     assert found.colour(found.ghosts, theme.palette) != theme.palette.good
     assert found.colour(found.model, theme.palette) == theme.palette.text
 
@@ -93,9 +93,9 @@ def test_the_headline_is_green_only_for_a_live_edge_with_a_proven_model_gain(
 @pytest.mark.parametrize(
     ("learning", "text"),
     [
-        (ABOVE, "Learning helps: +2.0 % (1.0 to 3.0)"),
-        (BELOW, "Learning does harm: −2.0 % (−3.0 to −1.0)"),
-        (AROUND, "Learning is not proven to help: 0.0 % (−1.0 to 1.0)"),
+        (ABOVE, "Learning helps, on close and range: +2.0 % (1.0 to 3.0)"),
+        (BELOW, "Learning does harm, on close and range: −2.0 % (−3.0 to −1.0)"),
+        (AROUND, "Learning is not proven to help, on close and range: 0.0 % (−1.0 to 1.0)"),
         (EARLY, "Learning: too early to tell (2,200 of 2,750 candles)"),
     ],
 )

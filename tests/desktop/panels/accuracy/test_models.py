@@ -108,7 +108,8 @@ def test_the_row_of_the_ghosts_has_the_figures_of_the_verdict(page: ModelsPage, 
     page.show_found(at_1, Request())
     again = page.model.rows[0].row
     assert (again.close, again.range, again.rank) == (own.close, own.range, own.rank)
-    assert (again.direction, again.coverage_90) == (at_1.chosen.direction, at_1.chosen.coverage_90)
+    assert (again.direction, again.coverage_90) == (own.direction, own.coverage_90), "as on the page to share"
+    assert own.coverage_90 is not None and own.coverage_90.low is not None
     assert rows(page)[1] == WITHOUT_MODEL and "not drawn" in page.model.rows[1].why_not
 
 
@@ -131,7 +132,7 @@ def test_at_another_choice_each_has_its_skill_and_the_ghosts_their_interval(page
     assert model is not None and (model.value, model.low) == (skills["model"], None)
     assert not {Column.RANK, Column.BEHIND, Column.COST} & set(shown_columns(page)), "empty columns"
     assert not page.ranking.isVisible() and not page.scope.isVisible()
-    gains = measured(made.chosen.close.model_gain), measured(made.chosen.range.model_gain)
+    gains = measured(made.chosen.close.model_gain, 1), measured(made.chosen.range.model_gain, 1)
     assert page.adds.isVisible() and all(gain in page.adds.text() for gain in gains)
 
 

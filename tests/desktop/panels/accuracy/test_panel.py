@@ -70,11 +70,11 @@ def test_the_first_page_is_three_sentences_with_a_bar_each_and_one_line(panel: A
     state.apply(scenario.status())
     panel.refresh()
     assert words(panel) == [
-        "–  Ghosts are not proven better than “no change”",
+        "–  Ghosts are not proven better than “no change” on the close",
         "+1.1 % (−0.4 to 2.6)",
-        "–  No proven gain from the model yet",
+        "–  No proven gain from the model yet, on close and range",
         "+0.3 % (−0.2 to 0.8)",
-        "✓  Learning helps",
+        "✓  Learning helps, on close and range",
         "+0.8 % (0.2 to 1.4)",
         "1,000 live candles · next close: 64 % model",
     ]
@@ -237,7 +237,7 @@ def test_a_replay_never_counts_as_proof(panel: AccuracyPanel, state: RunState, t
     )
     state.apply(scenario.status(accuracy=replayed))
     panel.refresh()
-    assert words(panel)[:2] == ["✓  Ghosts beat “no change” in replay", "+5.0 % (3.0 to 7.0)"]
+    assert words(panel)[:2] == ["✓  Ghosts beat “no change” on the close in replay", "+5.0 % (3.0 to 7.0)"]
     assert panel._ghosts.sentence.palette().windowText().color() == panel._ghosts.bar._colour == theme.palette.accent
 
 
