@@ -144,6 +144,8 @@ class _stopped_if:  # noqa: N801 - used as a function
         self._thread = threading.Thread(target=self._look, name="sweep cell", daemon=True)
 
     def __enter__(self) -> None:
+        if self._is_cancelled():
+            self._stop()
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
