@@ -310,11 +310,7 @@ class ActionId(Enum):
         is_checkable=True,
     )
     SWEEPS = at.layout(
-        "&Sweeps",
-        "Sweeps: their progress, cells and verdict, and pictures of their settings",
-        "Ctrl+Alt+5",
-        "table-search",
-        is_checkable=True,
+        "&Sweeps", "Sweeps: progress, cells, verdict, pictures", "Ctrl+Alt+5", "table-search", is_checkable=True
     )
     KEEP_LAYOUT = at.layout(
         "Save &layout…", "Save the current places of the panels under a name", "", "content-save-outline", section=4
@@ -428,11 +424,7 @@ class ActionId(Enum):
         "Report of the &sweep", "Write and open the sweep's report", "Shift+Return", "web", is_in_tool_bar=False
     )
     SWEEP_USE = at.sweep(
-        "&Use settings",
-        "Take the selected cell's settings for the next run, and say what is not proven",
-        "Ctrl+Return",
-        "check",
-        section=2,
+        "&Use settings", "Use them for the next run, and say what is not proven", "Ctrl+Return", "check", section=2
     )
     SWEEP_FILTER = at.sweep("&Filter", "Filter the cells", "Ctrl+F", "filter-outline", is_in_tool_bar=False)
     SWEEP_CLOSE = at.sweep("&Back to the chart", "Show the chart and the panels again", "Esc", "arrow-left", section=3)
