@@ -18,6 +18,7 @@ MAY_USE_REAL_TIME = {
     "tests/benchmarks/finplot_chart.py:*": "a program: python -m tests.benchmarks.peers",
     "tests/benchmarks/ghost.py:*": "a program: python -m tests.benchmarks",
     "tests/benchmarks/start.py:*": "a program: python -m tests.benchmarks",
+    "tests/benchmarks/sweeps_page.py:*": "a program: python -m tests.benchmarks.sweeps_page",
     "tests/conftest.py:_wait_until_gone": "threads and child processes end by themselves",
     "tests/core/storage/children.py:wait_for_the_end": "a child process that sleeps until it is killed",
     "tests/desktop/whole_window.py:until": "polls a whole window, with its threads and child processes",

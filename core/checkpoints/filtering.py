@@ -1,4 +1,4 @@
-"""The filter of the checkpoint browser: plain words to search for, or a condition in SQLite's own words.
+"""The filter of a table, such as the checkpoint browser's: plain words to search for, or a condition in SQLite's words.
 
 A condition is prepared under an authorizer that lets it read the one table that it is about, and nothing else.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import difflib
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from core.checkpoints.columns import AGE, FLAGS, NAMES, TABLE
 
@@ -39,10 +41,41 @@ _ONLY_RANKS = re.compile(r"\bscored?\b", re.IGNORECASE)
 _NAMED_WORD = re.compile(r"([^\W\d]\w*):.*")
 _LISTED = tuple(name for name in NAMES if name not in ("score", "scored") and not name.endswith(("_low", "_high")))
 _INCOMPLETE = "The filter is not complete: a value or a parenthesis is missing."
-_SELECT = f"""
-SELECT id FROM (SELECT *, max(:now_ms - saved_ms, 0) / 86400000.0 AS {AGE} FROM checkpoints) AS checkpoints WHERE (
-{{}}
+_SELECT = """
+SELECT id FROM {} WHERE (
+{}
 )"""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The table that filters are about. It has the columns `id` and `searched`, the text that plain words are searched
+    in; if tags are searched, `tagged` too."""
+
+    table: str
+    schema: str
+    """The statements that create it."""
+    names: tuple[str, ...]
+    """The columns that may be compared, in the order of the suggestions."""
+    flags: frozenset[str]
+    """Those that are true or false, and a condition alone."""
+    example: str
+    """A valid condition, for messages."""
+    listed: tuple[str, ...] = ()
+    """The columns that a message lists; empty: all."""
+    rows: str = ""
+    """What to select from, if not the table as it is: a query with `:now_ms`, under the table's name."""
+
+
+CHECKPOINTS = Subject(
+    "checkpoints",
+    TABLE,
+    NAMES,
+    FLAGS,
+    "size > 5 and symbol = 'ETH/USDT'",
+    _LISTED,
+    f"(SELECT *, max(:now_ms - saved_ms, 0) / 86400000.0 AS {AGE} FROM checkpoints) AS checkpoints",
+)
 
 
 class FilterError(ValueError):
@@ -60,7 +93,7 @@ class Filter:
         return re.search(rf"\b{column}\b", self.condition, re.IGNORECASE) is not None
 
 
-def parse(text: str, *, has_decimal_comma: bool = False) -> Filter | None:
+def parse(text: str, *, has_decimal_comma: bool = False, subject: Subject = CHECKPOINTS) -> Filter | None:
     """The filter that was typed; None for an empty text. Raises FilterError, also for one that SQLite refuses.
 
     has_decimal_comma: whether the user's language writes 0,5 for a half.
@@ -71,13 +104,13 @@ def parse(text: str, *, has_decimal_comma: bool = False) -> Filter | None:
     if len(typed) > LONGEST:
         raise FilterError(f"The filter is longer than {LONGEST:,} characters; make it shorter.")
     unquoted = re.sub(_QUOTED, "", typed)
-    is_condition = typed.casefold() in FLAGS or _CONDITION.search(unquoted)
+    is_condition = typed.casefold() in subject.flags or _CONDITION.search(unquoted)
     if is_condition and re.search("['\"]", unquoted):
         raise FilterError("A text in the filter has no closing quotation mark.")
     found = _condition(typed, has_decimal_comma) if is_condition else _search(typed.casefold())
     with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(TABLE)
-        matching(db, found, 0)
+        db.executescript(subject.schema)
+        matching(db, found, 0, subject)
     return found
 
 
@@ -130,33 +163,38 @@ def _as_shown(found: re.Match[str]) -> str:
     return str(quoted) if quoted else f"'{date}'" if date else "-" if minus else ""
 
 
-def matching(db: sqlite3.Connection, condition: Filter, now_ms: int) -> set[str]:
-    """The ids that match, of the table `checkpoints`. Raises FilterError."""
-    db.set_authorizer(_authorized)
+def matching(db: sqlite3.Connection, condition: Filter, now_ms: int, subject: Subject = CHECKPOINTS) -> set[Any]:
+    """The ids that match, of the subject's table. Raises FilterError."""
+    db.set_authorizer(partial(_authorized, subject.table))
     db.set_progress_handler(lambda: True, MOST_INSTRUCTIONS)  # ends the query
     try:
-        found = db.execute(_SELECT.format(condition.condition), {**condition.parameters, "now_ms": now_ms})
-        return {str(row[0]) for row in found}
+        query = _SELECT.format(subject.rows or subject.table, condition.condition)
+        return {row[0] for row in db.execute(query, {**condition.parameters, "now_ms": now_ms})}
     except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-        raise FilterError(_sentence(str(error))) from error
+        raise FilterError(_sentence(str(error), subject)) from error
     finally:
         db.set_progress_handler(None, 0)
         db.set_authorizer(None)
 
 
-def _authorized(action: int, first: str | None, second: str | None, _database: str | None, _cause: str | None) -> int:
+def _authorized(
+    table: str, action: int, first: str | None, second: str | None, _database: str | None, _cause: str | None
+) -> int:
     """Reads of the table, and functions that are on the list: no other table, pragma, file or write."""
-    is_read = action == sqlite3.SQLITE_READ and first == "checkpoints"
+    is_read = action == sqlite3.SQLITE_READ and first == table
     is_function = action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS
     return sqlite3.SQLITE_OK if is_read or is_function or action == sqlite3.SQLITE_SELECT else sqlite3.SQLITE_DENY
 
 
-def _sentence(message: str) -> str:
+def _sentence(message: str, subject: Subject) -> str:
     """SQLite's message as a sentence with a way out."""
     if found := _NO_COLUMN.search(message):
         name = found.group(1)
-        close = difflib.get_close_matches(name.casefold(), (*_LISTED, *NAMES), n=1)
-        way_out = f"did you mean “{close[0]}”?" if close else f"a text needs quotation marks: '{name}'. {_columns()}"
+        listed = subject.listed or subject.names
+        close = difflib.get_close_matches(name.casefold(), (*listed, *subject.names), n=1)
+        way_out = (
+            f"did you mean “{close[0]}”?" if close else f"a text needs quotation marks: '{name}'. {_columns(listed)}"
+        )
         return f"There is no column “{name}”; {way_out}"
     if found := _NEAR.search(message):
         near = found.group(1) or found.group(2)
@@ -164,7 +202,7 @@ def _sentence(message: str) -> str:
             return _INCOMPLETE
         return (
             f"The filter cannot be read near “{near}”. Numbers have no unit, and texts are in quotation marks: "
-            "size > 5 and symbol = 'ETH/USDT'."
+            f"{subject.example}."
         )
     if "incomplete" in message:
         return _INCOMPLETE
@@ -191,8 +229,8 @@ def hint(condition: Filter | None, matches: int) -> str:
     return ""
 
 
-def _columns() -> str:
-    return f"Columns: {', '.join(_LISTED)}."
+def _columns(listed: Sequence[str] = _LISTED) -> str:
+    return f"Columns: {', '.join(listed)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +241,7 @@ class Completion:
     words: tuple[str, ...]
 
 
-def complete(text: str, cursor: int) -> Completion:
+def complete(text: str, cursor: int, subject: Subject = CHECKPOINTS) -> Completion:
     """The names of columns that begin with the word before the cursor; all names if there is none."""
     before = text[:cursor]
     fragment = re.search(r"[^\W\d]\w*$", before)
@@ -211,4 +249,4 @@ def complete(text: str, cursor: int) -> Completion:
     if re.sub(_QUOTED, "", before[:start]).count("'"):
         return Completion(start, ())
     typed = before[start:].casefold()
-    return Completion(start, tuple(name for name in NAMES if name.startswith(typed) and name != typed))
+    return Completion(start, tuple(name for name in subject.names if name.startswith(typed) and name != typed))

@@ -157,14 +157,20 @@ def rolling_means(values: NDArray[np.bool_] | FloatArray, window: int) -> FloatA
     return means
 
 
+def block_length(n: int, horizon: int = 1) -> int:
+    """In candles: about twice the cube root of n; twice the horizon where that is more, since forecasts of h candles
+    overlap with h - 1 others."""
+    length: int = max(1, min(max(round(2.0 * n ** (1.0 / 3.0)), 2 * horizon), n // 4))
+    return length
+
+
 def _block_sums(series: FloatArray, horizon: int) -> FloatArray:
     """Sums over resampled series [row, n] to [row, resample], the same blocks for every row.
 
-    Circular block bootstrap (Politis and Romano, 1992), blocks of about twice the cube root of n; of twice the horizon
-    where that is more, since forecasts of h candles overlap with h - 1 others.
+    Circular block bootstrap (Politis and Romano, 1992).
     """
     n = series.shape[1]
-    length = max(1, min(max(round(2.0 * n ** (1.0 / 3.0)), 2 * horizon), n // 4))
+    length = block_length(n, horizon)
     blocks = -(-n // length)
     running = np.concatenate([np.zeros((series.shape[0], 1)), np.cumsum(np.tile(series, 2), axis=1)], axis=1)
     starts = np.random.default_rng(_SEED).integers(0, n, size=(_RESAMPLES, blocks))

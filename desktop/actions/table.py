@@ -104,6 +104,12 @@ class ActionId(Enum):
         "Ctrl+Shift+A",
         "clipboard-check-outline",
     )
+    SWEEP = at.model(
+        "S&weep…",
+        "Compare settings and models on candle files: an evaluation each, as a job",
+        "Ctrl+Shift+G",
+        "table-large",
+    )
     GO_TO_NEWEST = at.chart(
         "Go to &newest candle",
         "Move the chart to the newest candle and its forecast",
@@ -303,6 +309,9 @@ class ActionId(Enum):
         "view-grid-outline",
         is_checkable=True,
     )
+    SWEEPS = at.layout(
+        "&Sweeps", "Sweeps: progress, cells, verdict, pictures", "Ctrl+Alt+5", "table-search", is_checkable=True
+    )
     KEEP_LAYOUT = at.layout(
         "Save &layout…", "Save the current places of the panels under a name", "", "content-save-outline", section=4
     )
@@ -407,6 +416,18 @@ class ActionId(Enum):
     OVERVIEW_CLOSE = at.overview(
         "&Back to the chart", "Show the large chart and the panels again", "Esc", "arrow-left", section=1
     )
+    SWEEP_NEW = at.sweep("&New sweep…", "Choose files, models and settings to compare", "Ctrl+J", "plus")
+    SWEEP_OPEN = at.sweep("&Open…", "Open the folder of another sweep", "Ctrl+L", "folder-open-outline")
+    SWEEP_RUN = at.sweep("Con&tinue", "Run the cells that have not ended, as a job", "Ctrl+R", "play", section=1)
+    SWEEP_REPORT = at.sweep("&Report", "Open the report of the selected cell", "Return", "open-in-new", section=2)
+    SWEEP_PAGE = at.sweep(
+        "Report of the &sweep", "Write and open the sweep's report", "Shift+Return", "web", is_in_tool_bar=False
+    )
+    SWEEP_USE = at.sweep(
+        "&Use settings", "Use them for the next run, and say what is not proven", "Ctrl+Return", "check", section=2
+    )
+    SWEEP_FILTER = at.sweep("&Filter", "Filter the cells", "Ctrl+F", "filter-outline", is_in_tool_bar=False)
+    SWEEP_CLOSE = at.sweep("&Back to the chart", "Show the chart and the panels again", "Esc", "arrow-left", section=3)
 
     @property
     def info(self) -> ActionInfo:

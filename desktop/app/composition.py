@@ -54,6 +54,7 @@ from desktop.state.database import WindowDatabase
 from desktop.state.feed_record import exchange_market
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore, SettingsWriter
+from desktop.sweeps.controller import Sweeps
 from desktop.ui.accessible import FocusRing
 from desktop.ui.banner import Banner
 from desktop.ui.interface_size import InterfaceSize, set_font
@@ -257,6 +258,7 @@ class Application(QObject):
         self._panels.checkpoints.evaluate_requested.connect(self.jobs.ask_evaluation)
         self._panels.checkpoints.page_requested.connect(self.jobs.open_page)
         self.jobs.job_ended.connect(self.run_watch.notify_of_job)
+        self.sweeps = Sweeps(self._shell, self.window.pages, self.state, self.jobs, folder, self.theme)
         self.machine = MachineWatch(self)
         self.machine.reading_changed.connect(self.window.status.show_reading)
         self.backups = BackupWatch(folder, lambda: self.settings.current.backups, self._clock, self)
@@ -314,8 +316,9 @@ class Application(QObject):
         await self.runs.close()
         await self.display.close()
         self.charting.cancel_reading()  # a market that was just being opened may have begun to load
-        if not all((self.charting.wait_for_reading(), self.overview.finish())):  # the second is ended in any case
-            _log.error("The thread that reads stored candles did not end in time.")
+        finished = self.charting.wait_for_reading(), self.overview.finish(), self.sweeps.finish()
+        if not all(finished):
+            _log.error("A thread that reads stored candles or sweeps did not end in time.")
         if not self.charting.saving.finish():
             _log.error("The candles that were being exported took too long; the file was left as it was.")
         if not self.browser.transfer.finish():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QSize, QStringListModel, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QLocale, QSize, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit
 
-from core.checkpoints.filtering import FilterError, complete, parse
+from core.checkpoints.filtering import CHECKPOINTS, FilterError, Subject, complete, parse
 from desktop.ui.panel_base import set_text
 from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -20,6 +20,7 @@ _HELP = QT_TRANSLATE_NOOP(
     "is null.\nTimes: saved >= 2026-11-14, or age < 7, in days.",
 )
 _SHORT_FILTER = "adds > 1 and best"
+_RETURNS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _WAIT_MS = 400
 """After the last key, before an unfinished filter is called a mistake."""
 
@@ -31,9 +32,10 @@ class FilterLine(QLineEdit):
     left = Signal()
     """The focus is to move to the table."""
 
-    def __init__(self, message: Label) -> None:
+    def __init__(self, message: Label, subject: Subject = CHECKPOINTS) -> None:
+        """message: where faults are reported."""
         super().__init__()
-        self._message = message
+        self._message, self.subject = message, subject
         self.has_decimal_comma = QLocale.system().decimalPoint() == ","
         self.fault: FilterError | None = None
         """The fault of the text; None if it is valid."""
@@ -60,6 +62,15 @@ class FilterLine(QLineEdit):
         """Room for a filter, however narrow the panel: the buttons beside it can move into a menu."""
         hint = super().minimumSizeHint()
         return hint + QSize(self.fontMetrics().horizontalAdvance(_SHORT_FILTER), 0)
+
+    def event(self, event: QEvent) -> bool:
+        """Its own keys come before shortcuts of what is around it, such as Esc and Return of a page."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
+            is_own = event.key() in _RETURNS or (event.key() == Qt.Key.Key_Escape and bool(self.text()))
+            if is_own and event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier):
+                event.accept()
+                return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         popup = self._completer.popup()
@@ -95,7 +106,7 @@ class FilterLine(QLineEdit):
     def _on_text(self, text: str) -> None:
         self._patience.stop()
         try:
-            condition = parse(text, has_decimal_comma=self.has_decimal_comma)
+            condition = parse(text, has_decimal_comma=self.has_decimal_comma, subject=self.subject)
         except FilterError as error:
             self.fault = error
             self._patience.start()
@@ -122,7 +133,7 @@ class FilterLine(QLineEdit):
             set_text(self._message, str(self.fault))
 
     def _offer(self, _text: str = "", *, is_requested: bool = False) -> None:
-        found = complete(self.text(), self.cursorPosition())
+        found = complete(self.text(), self.cursorPosition(), self.subject)
         fits = found.words if is_requested or found.start < self.cursorPosition() else ()
         popup = self._completer.popup()
         if not fits:
@@ -133,7 +144,7 @@ class FilterLine(QLineEdit):
         popup.setFixedWidth(popup.sizeHintForColumn(0) + 24)
 
     def _insert(self, word: str) -> None:
-        found = complete(self.text(), self.cursorPosition())
+        found = complete(self.text(), self.cursorPosition(), self.subject)
         before, after = self.text()[: found.start], self.text()[self.cursorPosition() :]
         space = "" if after.startswith(" ") else " "
         self.setText(f"{before}{word}{space}{after}")

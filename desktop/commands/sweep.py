@@ -25,6 +25,7 @@ from desktop.app.stopping import stopped_by_signals
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.options import common_options, print_json, with_context, with_stored_context
 from desktop.commands.sweep_output import SweepOutput, print_outlook, print_result
+from desktop.commands.sweep_verdict import judge_and_report, print_verdict
 
 if TYPE_CHECKING:
     from core.sweeps.executor import Executor
@@ -89,6 +90,8 @@ def run(
             _run(context, draft, store, output, stop, _Place(count, scheduler, pool), retry_failed)
         result = _result(store, stop.is_set())
         _store_rate(context, store)
+    if not result["stopped"]:
+        result |= judge_and_report(chosen)
     print_json(result) if context.as_json else print_result(result)
     if result["stopped"]:
         raise UserError(f"Stopped. The same command continues the sweep in {chosen}.", INTERRUPTED)
@@ -214,6 +217,16 @@ def _store_rate(context: Context, store: SweepStore) -> None:
             estimate.store_rate(context.folder.sweeps, rate)
         except OSError as error:
             click.echo(f"The rate for later estimates was not stored ({error.strerror}).", err=True)
+
+
+@sweep.command("report")
+@click.argument("folder", type=click.Path(path_type=Path))
+@common_options
+@with_context
+def report(context: Context, folder: Path) -> None:
+    """Judge the sweep in FOLDER, also while it is running, and write its page, report.html, there."""
+    found = judge_and_report(folder)
+    print_json(found) if context.as_json else print_verdict(found)
 
 
 @sweep.command("export")

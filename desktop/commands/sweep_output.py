@@ -10,6 +10,7 @@ from core.domain.counts import counted
 from core.sweeps.rows import CellRow, CellState
 from core.sweeps.runner import SweepProgress
 from desktop.app.progress_lines import ProgressLines
+from desktop.commands.sweep_verdict import print_verdict
 
 _TITLE = "Evaluating"
 _MB = 1e6
@@ -74,6 +75,8 @@ def print_result(result: dict[str, Any]) -> None:
     if len(failed) > _FAILURES_SHOWN:
         click.echo(f"And {len(failed) - _FAILURES_SHOWN:,} more; `ghostcandle sweep export` lists them.")
     click.echo(f"The table is in {result['folder']}.")
+    if "verdict" in result:
+        print_verdict(result)
 
 
 def duration(seconds: float) -> str:

@@ -42,6 +42,8 @@ class Order:
     """The candle file that it read, by its summary, if it can be replayed."""
     works_aside: bool = False
     """It runs with its own temporary folder, so it cannot reach the window's socket among the usual temporary files."""
+    has_own_page: bool = False
+    """Another part of the window shows it: the list of jobs stays closed."""
     waits: bool = False
     """It starts once training is paused or over."""
 

@@ -168,7 +168,8 @@ class JobManager(QObject):
     def _list(self, job_id: str, order: Order) -> None:
         self._state.jobs.begin(job_id, order.title)
         self._state.jobs_changed.emit()
-        self.began.emit()
+        if not order.has_own_page:
+            self.began.emit()
         self._panel.select(job_id)
 
     @Slot()

@@ -314,7 +314,7 @@ class MainWindow(QMainWindow):
                 **{action_id: partial(self._choose_theme, mode) for mode, action_id in _THEME_ACTIONS.items()},
             }
         )
-        jobs = (ids.IMPORT_CANDLES, ids.FETCH_HISTORY, ids.PRETRAIN, ids.EVALUATE, ids.SHARE_RUN)
+        jobs = (ids.IMPORT_CANDLES, ids.FETCH_HISTORY, ids.PRETRAIN, ids.EVALUATE, ids.SWEEP, ids.SHARE_RUN)
         self.panels.accuracy.links.chosen.connect(
             lambda anchor: open_documentation(self, self.banner, "glossary.md", anchor)
         )

@@ -16,6 +16,7 @@ from tests.sabotage import (
     of_storage,
     of_sweeps,
     of_training,
+    of_verdicts,
     of_window,
 )
 
@@ -29,6 +30,7 @@ FAULTS = tuple(
         of_training,
         of_gpu,
         of_models,
+        of_verdicts,
         of_chart,
         of_window,
         of_commands,

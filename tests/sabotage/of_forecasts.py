@@ -218,7 +218,7 @@ FAULTS = (
     Fault(
         "a-filter-may-read-any-table",
         "core/checkpoints/filtering.py",
-        'action == sqlite3.SQLITE_READ and first == "checkpoints"',
+        "action == sqlite3.SQLITE_READ and first == table",
         "action == sqlite3.SQLITE_READ",
     ),
     Fault(

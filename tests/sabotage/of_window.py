@@ -402,6 +402,18 @@ FAULTS = (
         "before.clear()",
     ),
     Fault(
+        "settings-of-a-cell-are-not-undone",
+        "desktop/sweeps/controller.py",
+        "undo = partial(self._shell.settings.change, before)",
+        "undo = partial(self._shell.settings.change, after)",
+    ),
+    Fault(
+        "hidden-cell-stays-selected",
+        "desktop/sweeps/page.py",
+        "        self._on_selection()  # rows that are hidden are no longer selected, and Qt does not report it\n",
+        "",
+    ),
+    Fault(
         "candles-of-the-tile-stay",
         "desktop/overview/tile.py",
         "        series.extend(candles)\n",

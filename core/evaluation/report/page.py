@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from core.domain.candle import FILE_VENUE, Market
@@ -60,12 +60,27 @@ def shared_page(shared: SharedRun) -> str:
     return _template().render(title=title, summary=summary, timeline=shared.timeline, shared=about)
 
 
+def page_environment() -> Environment:
+    """For a page from a template in resources; its texts may hold anything."""
+    environment = Environment(
+        loader=FunctionLoader(_resource),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        keep_trailing_newline=True,
+    )
+    environment.filters["svg"] = _svg
+    return environment
+
+
+def _resource(name: str) -> str:
+    return (resources.files("resources") / name).read_text(encoding="utf-8")
+
+
 @cache
 def _template() -> Template:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, finalize=_printable, keep_trailing_newline=True
-    )
-    environment.filters |= {"svg": _svg, "ranked": leaderboard_figures.skills}
+    environment = page_environment()
+    environment.filters["ranked"] = leaderboard_figures.skills
     environment.globals |= {
         "answers": answers,
         "charts": charts,
@@ -73,7 +88,7 @@ def _template() -> Template:
         "figures": figures,
         "paper_figures": paper_figures,
     }
-    return environment.from_string((resources.files("resources") / "report.html").read_text(encoding="utf-8"))
+    return environment.get_template("report.html")
 
 
 def _printable(value: object) -> object:

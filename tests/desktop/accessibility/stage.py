@@ -98,6 +98,7 @@ def openers() -> dict[str, Opener]:
         "history": ActionId.FETCH_HISTORY,
         "pretraining": ActionId.PRETRAIN,
         "evaluation": ActionId.EVALUATE,
+        "sweep": ActionId.SWEEP,
     }
     of_checkpoints = {
         "columns": ActionId.CHECKPOINT_COLUMNS,

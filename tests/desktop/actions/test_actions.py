@@ -11,7 +11,7 @@ from desktop.ui.icons import icon
 from desktop.ui.theme import Theme
 
 ALL = [action_id.info for action_id in ActionId]
-PANELS = ("Checkpoints", "Events", "Markets", "Jobs", "Overview")
+PANELS = ("Checkpoints", "Events", "Markets", "Jobs", "Overview", "Sweeps")
 
 
 def make_registry(qtbot: QtBot) -> tuple[QMainWindow, ActionRegistry]:

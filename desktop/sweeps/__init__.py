@@ -1,0 +1,1 @@
+"""The Sweeps page, and the dialog that plans a sweep."""

@@ -1,0 +1,50 @@
+"""The models of a sweep: a box for each that is built in, and a line for others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
+
+from core.domain.challenger_sources import MODEL_NAMES, source_of
+from core.sweeps.plan import MAIN_MODEL
+from desktop.ui.plain_text import set_tooltip
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
+from desktop.ui.translation import translate
+
+
+class ModelsField(QWidget):
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.boxes = {name: QCheckBox(name) for name in MODEL_NAMES}
+        self.others = QLineEdit()
+        self.others.setPlaceholderText(translate("Sweeps", "Others: path/file.py:Class; process:COMMAND"))
+        set_tooltip(self.others, translate("Sweeps", "Models as --model names them, separated by semicolons"))
+        stacked(self, beside(None, *self.boxes.values(), None, spacing=12), self.others, margins=NO_MARGINS, spacing=4)
+        self.boxes[MAIN_MODEL].setChecked(True)
+        for name, box in self.boxes.items():
+            box.setAccessibleName(translate("Sweeps", "Model {0}").format(name))
+            box.toggled.connect(self.changed)
+        self.others.textChanged.connect(self.changed)
+
+    def models(self) -> tuple[str, ...]:
+        """Raises ValueError with a sentence."""
+        chosen = [name for name, box in self.boxes.items() if box.isChecked()]
+        others = [each for each in re.split(r"\s*;\s*", self.others.text().strip()) if each]
+        if not chosen and not others:
+            raise ValueError(translate("Sweeps", "Choose at least one model."))
+        for each in others:
+            try:
+                source_of(each)
+            except ValueError as error:
+                raise ValueError(translate("Sweeps", "Models: {0}.").format(error)) from error
+        return (*chosen, *others)
+
+    def show_models(self, models: Sequence[str]) -> None:
+        for name, box in self.boxes.items():
+            box.setChecked(name in models)
+        self.others.setText("; ".join(model for model in models if model not in self.boxes))
