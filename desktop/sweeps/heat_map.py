@@ -15,7 +15,7 @@ from desktop.sweeps.names import axis_title, value_text
 from desktop.sweeps.picture import Picture, ramp
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_number
-from desktop.ui.plain_text import Label
+from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import FloatArray, PlotAxis
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.theme import Theme
@@ -37,7 +37,7 @@ class HeatMapPicture(Picture):
             (self.up, translate("Sweeps", "Setting from bottom to top")),
         ):
             name_box(box, name)
-            box.setToolTip(name)
+            box.setToolTip(paragraphs(name))
             box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._boxes = QWidget()
         beside(

@@ -24,13 +24,14 @@ class ChartInsides(QObject):
         self._chart, self._database, self._insides = chart, database, chart.model.insides
         self._market: Market | None = None
         self._finer: Market | None = None
+        self._has_looked = False
+        """For a finer market: a database that cannot be read must not keep the chart from its market."""
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._on_timeout)
         self._insides.on_wanted = self._timer.start
 
     def show_market(self, market: Market) -> None:
-        self._market = market
-        self._finer = finer_market(self._database.candles.markets(), market)
+        self._market, self._finer, self._has_looked = market, None, False
         self._insides.begin(self._read, market.interval)
 
     def stop(self) -> None:
@@ -55,6 +56,9 @@ class ChartInsides(QObject):
         inside = found[0].inside if found and found[0].open_time_ms == time_ms else None
         if inside is None:
             return None
+        if not self._has_looked:
+            self._finer = finer_market(self._database.candles.markets(), self._market)
+            self._has_looked = True
         if self._finer is None:
             return KnownInside(inside)
         return KnownInside(inside, self._parts(self._finer, time_ms), self._finer.interval)
