@@ -82,10 +82,6 @@ class PlanPreview(QObject):
             self._pause.start()
         return None if self._looking is None else self._looking.found
 
-    def look_again(self) -> None:
-        """Forget the last answer, as the files may have changed."""
-        self._plan = None
-
     def end(self) -> None:
         """Drop the question; `answered` will not come."""
         self._pause.stop()
