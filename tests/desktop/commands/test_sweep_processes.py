@@ -82,9 +82,15 @@ def test_two_workers_in_networks_apart_give_the_same_table(
 
 @pytest.mark.parametrize("options", [("--pool",), ()], ids=["pool", "dask"])
 def test_ctrl_c_ends_it_within_ten_seconds_and_it_continues(
-    rig: SweepRig, undisturbed: str, options: tuple[str, ...], processes: list[subprocess.Popen[str]]
+    rig: SweepRig,
+    undisturbed: str,
+    options: tuple[str, ...],
+    processes: list[subprocess.Popen[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = "stopped" + "".join(options)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     sweep = rig.start(folder, "--workers", "2", *options)
     processes.append(sweep)
     wait_until(lambda: rig.ended(folder) >= 2, "two cells", 600.0, sweep)
@@ -94,6 +100,7 @@ def test_ctrl_c_ends_it_within_ten_seconds_and_it_continues(
     assert time.monotonic() - began_s < 10.0
     assert sweep.returncode == 130 and "The same command continues" in errors
     assert 2 <= rig.ended(folder) < CELLS
+    assert not list(tmp_path.rglob("ghostcandle-cell-*")), "the folders of the cells that ran are removed"
     assert rig.run(folder, *options) == undisturbed
 
 
