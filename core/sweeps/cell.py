@@ -60,16 +60,17 @@ def run_cell(
     configuration: Configuration,
     clock: Clock,
     is_cancelled: Callable[[], bool] = lambda: False,
+    within: Path | None = None,
 ) -> CellResult:
     """Evaluate. files: where those of the job are on this machine; configuration: with the model's file as it is
-    called here. is_cancelled: polled about once a second.
+    called here. is_cancelled: polled about once a second. within: where the temporary folder is made.
 
     Raises SweepError with the sentence of the failed cell, and CellCancelled.
     """
     for path, file in zip(files, job.files, strict=True):
         require_content(path, file.sha256, file.name)
     settings = settings_of(job.base, configuration, job.seed, job.device)
-    with tempfile.TemporaryDirectory(prefix="ghostcandle-cell-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-cell-", dir=within, ignore_cleanup_errors=True) as folder:
         runs = asyncio.run(_run(Path(folder), settings, files, job.candles, clock, is_cancelled))
         return _judged(Path(folder), runs, job)
 

@@ -15,7 +15,6 @@ from core.evaluation.report import svg
 from core.evaluation.report.figures import measured, percent
 from core.evaluation.report.page import page_environment
 from core.files.durable import write_durably
-from core.sweeps.errors import SweepError
 from core.sweeps.plan import shown
 from core.sweeps.rows import CellRow, CellState, LossArray, LossSeries, Part
 from core.sweeps.store import SweepStore
@@ -30,9 +29,7 @@ _TITLES = {Part.FIRST: "first part, which chooses", Part.SECOND: "second part, w
 def write_cell_report(folder: Path, number: int) -> Path:
     """The path of the page. Raises SweepError, and OSError if it cannot be written."""
     with SweepStore(folder, readonly=True) as store:
-        cell = next((each for each in store.read_cells() if each.number == number), None)
-        if cell is None:
-            raise SweepError(f"There is no cell {number} in {folder}.")
+        cell = store.read_cell(number)
         losses = {part: _own(store, cell, part) for part in Part}
     path = folder / FOLDER / f"cell-{number}.html"
     path.parent.mkdir(exist_ok=True)

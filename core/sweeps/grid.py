@@ -84,6 +84,10 @@ def _with_values(settings: Settings, values: NamedValues) -> Settings:
             wrong = next(iter(problem["loc"] or changed))
             kind = SweepError if problem["loc"] else UnfitSettingsError
             raise kind(f"settings: {group}.{wrong} is not right: {sentence_of(problem)}.") from error
+        for name, value in changed.items():
+            taken = getattr(getattr(settings, group), name)
+            if taken != value:  # else '32' and 32 would be two configurations
+                raise SweepError(f"settings: {group}.{name} is not right: {value!r} would be {taken!r}; write that.")
     return settings
 
 
@@ -122,9 +126,19 @@ def check_ends(plan: SweepPlan, base: Mapping[str, Any]) -> None:
     """Check the ends of all ranges and lists, each with the other settings as the user has them. Raises SweepError."""
     check_keys(plan)
     for key, values in plan.settings.items():
+        _check_whole(key, values, base)
         for value in (values.start, values.stop) if isinstance(values, SettingRange) else values:
             with suppress(UnfitSettingsError):  # with others it may go together
                 settings_of(base, Configuration(1, plan.models[0], ((key, value),)), plan.seeds[0], plan.device)
+
+
+def _check_whole(key: str, values: Values, base: Mapping[str, Any]) -> None:
+    """Hardly any value between the ends would be allowed."""
+    if isinstance(values, SettingRange) and not values.is_whole and isinstance(set_value(key, base), int):
+        raise SweepError(
+            f"settings: {key} is a whole number: write both ends of its range without a decimal point, as from = "
+            f"{values.start:.0f}, to = {values.stop:.0f}."
+        )
 
 
 def with_default(configurations: Sequence[Configuration], base: Mapping[str, Any]) -> tuple[Configuration, ...]:

@@ -51,8 +51,8 @@ class GuidedProposals:
         self._advance()
 
     @property
-    def is_exhausted(self) -> bool:
-        return not self._queue and self._asked >= self._budget
+    def left(self) -> int:
+        return len(self._queue) + self._budget - self._asked
 
     def next_cells(self) -> Sequence[Cell]:
         if not self._queue:

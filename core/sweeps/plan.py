@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass as plain_dataclass
 from datetime import date
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -231,8 +232,9 @@ def _values_of(given: Any, fault: str) -> Values:
     if not values:
         raise SweepError(f"{fault} there is no value. Give a list of values, or a range as {_EXAMPLE}.")
     for value in values:
-        if not isinstance(value, Scalar) or values.count(value) > 1:
-            why = "is there twice; name each value once" if isinstance(value, Scalar) else "is no value of a setting"
+        is_value = isinstance(value, Scalar) and not (isinstance(value, float) and not isfinite(value))
+        if not is_value or values.count(value) > 1:
+            why = "is there twice; name each value once" if is_value else "is no value of a setting"
             raise SweepError(f"{fault} {shown_value(value)} {why}.")
     return tuple(values)
 

@@ -6,10 +6,12 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from core.sweeps.cell import CellJob
 from core.sweeps.executor import Outcome
@@ -31,7 +33,7 @@ class LocalPool:
 
     def submit(self, job: CellJob) -> None:
         try:
-            self._jobs[self._pool.submit(work, job, in_place)] = job
+            self._jobs[self._pool.submit(work, job, in_place, Path(self._folder.name))] = job
         except BrokenProcessPool:  # since the last look
             failed: Future[Outcome] = Future()
             failed.set_exception(BrokenProcessPool())
@@ -50,16 +52,18 @@ class LocalPool:
         self._jobs.clear()
 
     def _start(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="ghostcandle-sweep-", ignore_cleanup_errors=True)
         self._lifeline, held = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")  # a fork would share torch's threads
         self._pool = ProcessPoolExecutor(self._workers, context, _begin, (held,))
         self._held = held
 
     def _end(self) -> None:
-        """The processes end by themselves once the pipe is closed."""
+        """The processes end by themselves once the pipe is closed, and leave the folders of their cells."""
         self._lifeline.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._held.close()
+        self._folder.cleanup()
 
 
 def _begin(held: Connection) -> None:

@@ -15,7 +15,8 @@ class Proposals(Protocol):
         """Those of a further configuration; empty if none is left, or none before more is known."""
 
     @property
-    def is_exhausted(self) -> bool: ...
+    def left(self) -> int:
+        """How many further configurations may come at most; 0: none."""
 
     def on_result(self, configuration: int, score: float | None) -> None:
         """All cells of a configuration have ended. score: the mean skill on the first parts, of close and range in
@@ -25,7 +26,7 @@ class Proposals(Protocol):
 class NoProposals:
     """All cells are in the table from the beginning."""
 
-    is_exhausted = True
+    left = 0
 
     def next_cells(self) -> Sequence[Cell]:
         return ()

@@ -53,8 +53,11 @@ def work_remotely(job: CellJob) -> Outcome:
         task = worker.state.tasks.get(key)
         return task is None or task.state in _UNWANTED
 
+    def locate(sha256: str, path: str) -> Path:
+        return _place(worker, sha256, Path(path).name)
+
     with _one_at_a_time:
-        return work(job, lambda sha256, path: _place(worker, sha256, Path(path).name), is_cancelled)
+        return work(job, locate, Path(worker.local_directory), is_cancelled)
 
 
 def _place(worker: Any, sha256: str, name: str) -> Path:

@@ -9,6 +9,7 @@ from statistics import fmean
 
 from core.sweeps.cell import CellJob
 from core.sweeps.executor import Executor, Outcome
+from core.sweeps.grid import extent_of
 from core.sweeps.plan import Cell, Configuration, SweepFile
 from core.sweeps.proposals import Proposals
 from core.sweeps.rows import CellRow, CellState
@@ -22,7 +23,8 @@ SUSPECT_DEATHS, MOST_DEATHS = 2, 4
 
 @dataclass(frozen=True, slots=True)
 class SweepProgress:
-    """total: cells known so far. seconds: the mean of the cells done by this process; None before the first."""
+    """total: the known cells, and those that may be proposed at most. seconds: the mean of the cells done by this
+    process; None before the first."""
 
     done: int
     failed: int
@@ -48,6 +50,7 @@ class SweepRunner:
         self._store, self._head, self._executor, self._proposals = store, head, executor, proposals
         self._models, self._on_progress = models, on_progress
         self._files = {file.name: file for file in head.files}
+        self._cells_each = extent_of(head.plan, 1, head.files).cells
         self._waiting: deque[Cell] = deque()
         self._running: dict[int, Cell] = {}
         self._deaths: Counter[int] = Counter()
@@ -62,7 +65,7 @@ class SweepRunner:
         self._report(None)
         while not is_stopped():
             self._hand_out()
-            if not self._running and not self._waiting and self._proposals.is_exhausted:
+            if not self._running and not self._waiting and not self._proposals.left:
                 return
             for outcome in self._executor.wait(LOOK_EVERY_S):
                 self._end(outcome)
@@ -174,7 +177,7 @@ class SweepRunner:
         progress = SweepProgress(
             done=counts[CellState.DONE],
             failed=counts[CellState.FAILED],
-            total=len(self._states),
+            total=len(self._states) + self._proposals.left * self._cells_each,
             running=len(self._running),
             seconds=fmean(self._took_s) if self._took_s else None,
             slots=self._slots,

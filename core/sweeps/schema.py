@@ -45,8 +45,7 @@ CREATE INDEX cells_by_configuration ON cells (configuration);
 CREATE TABLE work (
     number INTEGER PRIMARY KEY REFERENCES cells (number),
     worker TEXT NOT NULL,
-    seconds REAL NOT NULL,
-    deaths INTEGER NOT NULL DEFAULT 0
+    seconds REAL NOT NULL
 ) STRICT;
 CREATE TABLE losses (
     cell INTEGER NOT NULL REFERENCES cells (number),

@@ -36,7 +36,9 @@ def _matches(pattern: str, folder: Path) -> list[Path]:
     base = Path(absolute.anchor) if absolute.is_absolute() else folder
     relative = absolute.relative_to(base) if absolute.is_absolute() else absolute
     try:
-        found = sorted(path for path in base.glob(str(relative)) if path.is_file())
+        if (base / relative).is_file():  # its name may have brackets, which are no pattern then
+            return [(base / relative).absolute()]
+        found = sorted(path for path in base.glob(str(relative)) if path.is_file()) if relative.parts else []
     except (OSError, ValueError, NotImplementedError) as error:
         raise SweepError(f"files: '{pattern}' is no pattern of files ({error}). Correct it.") from error
     if not found:

@@ -40,7 +40,7 @@ class Draft:
 def draft_of(path: Path, settings: Settings) -> Draft:
     """Read and check the plan. settings: the user's. Raises SweepError."""
     plan, base = read_plan(path), base_of(settings)
-    models = _model_files(plan, path.absolute().parent)
+    models = model_files(plan, path.absolute().parent)
     files = find_files(plan, path.absolute().parent)
     if plan.budget is not None:
         check_ends(plan, base)
@@ -91,8 +91,8 @@ def _difference(stored: SweepHead, now: SweepHead) -> str | None:
     return None if model is None else f"the file of the model {model} differs"
 
 
-def _model_files(plan: SweepPlan, folder: Path) -> dict[str, tuple[str, str]]:
-    """folder: the plan's, to which paths are relative."""
+def model_files(plan: SweepPlan, folder: Path) -> dict[str, tuple[str, str]]:
+    """The models' own files. folder: the plan's, to which paths are relative. Raises SweepError."""
     found = {}
     for model, source in sources_of(plan).items():
         if source.file is not None:

@@ -42,8 +42,8 @@ def proof(edge: Estimate) -> str:
 
 
 def headline(in_set: Sequence[str] | None, compared: int, edge: Estimate | None) -> str:
-    """in_set: the labels of the settings that may be the best; None: not determined. edge: of the best over the
-    default; None if the default is the best."""
+    """in_set: the labels of the settings that may be the best; None: not determined. edge: of the chosen one over the
+    default; None if the default was chosen."""
     return f"{_in_set(in_set, compared)} {_edge(edge)}"
 
 
@@ -59,15 +59,18 @@ def _in_set(in_set: Sequence[str] | None, compared: int) -> str:
 
 def _edge(edge: Estimate | None) -> str:
     if edge is None:
-        return "The best one is the default."
-    return f"The best one's edge over the default is {points(edge)}: {proof(edge)}."
+        return "The default was chosen."
+    return f"The chosen one's edge over the default is {points(edge)}: {proof(edge)}."
 
 
 def notes(
-    best: str, n_first: int, n_second: int, any_better_p: float | None, seeds: Sequence[SeedEdge]
+    best: str, default: str, parts: tuple[int, int], any_better_p: float | None, seeds: Sequence[SeedEdge]
 ) -> tuple[str, ...]:
-    """What a reader of the headline should know. seeds: empty if the default is the best."""
-    chosen = f"Chosen on {counted(n_first, 'candle')}: {printable(best)}. Judged on {counted(n_second, 'candle')}."
+    """What a reader of the headline should know. best: of the chosen one; parts: their candles; seeds: empty if the
+    default was chosen."""
+    first, second = (counted(n, "candle") for n in parts)
+    against = "" if best == default else f" against the default: {printable(default)}"
+    chosen = f"Chosen on {first}: {printable(best)}. Judged on {second}{against}."
     return chosen, _bound(any_better_p), *([_of_seeds(seeds)] if seeds else [])
 
 
@@ -88,6 +91,12 @@ def _of_seeds(seeds: Sequence[SeedEdge]) -> str:
 
 def not_compared(reasons: Mapping[int, str], labels: Mapping[int, str]) -> tuple[str, ...]:
     return tuple(f"Not compared: {printable(labels[number])}, as {reason}." for number, reason in reasons.items())
+
+
+OVERLAP = (
+    "The first part of one file has times of the second part of another, so that the choice knew some of what judges "
+    "it. To divide all files at once, name a date as first_part."
+)
 
 
 def too_few(n: int) -> str:

@@ -12,9 +12,12 @@ from core.forecast.score import gain, skill
 from core.sweeps import verdict_text
 from core.sweeps.best_of_many import SIZE, ArchIsMissingError, Comparison, compare
 from core.sweeps.dependence import widening
-from core.sweeps.pooling import Pool, Reader, Survey, pool, survey
+from core.sweeps.pooling import Pool, Reader, Survey, Times, pool, survey
 from core.sweeps.rows import LossSeries, Part
 from core.sweeps.store import SweepStore
+
+_BARELY = 0.01
+"""Share of the second parts that first ones may reach into: gaps move the middle of files by some candles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +103,16 @@ def _nothing(sentence: str, default: int, labels: Mapping[int, str], reasons: Ma
 
 
 class _Parts:
-    """Both parts, pooled."""
+    """Both parts, pooled. overlap: whether a first part has times of a second one, of another file."""
 
     def __init__(
         self, readers: tuple[Reader, Reader], surveys: Sequence[Survey], compared: Sequence[int], default: int
     ) -> None:
         self.default = default
         self._second, self._times = readers[1], surveys[1].shared(compared)
-        self.choosing = pool(readers[0], compared, surveys[0].shared(compared), default)
+        first = surveys[0].shared(compared)
+        self.overlap = _overlap(first, self._times)
+        self.choosing = pool(readers[0], compared, first, default)
         self.judging = pool(self._second, compared, self._times, default)
         self._widening = widening(self.judging.losses - self.judging.of(default)[:, None])
         self.n_first, self.n_second = self.choosing.reference.size, self.judging.reference.size
@@ -149,6 +154,15 @@ class _Parts:
         )
 
 
+def _overlap(first: Mapping[str, Times], second: Mapping[str, Times]) -> bool:
+    known_first, known_second = ([each for each in of.values() if each.size] for of in (first, second))
+    if not known_first or not known_second:
+        return False
+    begin_ms, end_ms = min(each[0] for each in known_second), max(each[-1] for each in known_second)
+    shared_ms = max(each[-1] for each in known_first) - begin_ms
+    return bool(shared_ms > _BARELY * (end_ms - begin_ms))
+
+
 def _edge(losses: Pool, configuration: int, default: int, wider: float) -> Estimate:
     found = gain(losses.of(configuration), losses.of(default), losses.reference)
     if found.value is None or found.low is None or found.high is None:
@@ -165,7 +179,9 @@ def _judged(parts: _Parts, comparison: Comparison, labels: Mapping[int, str], re
     standings = parts.standings(comparison)
     is_known = comparison.set_p is not None
     in_set = [labels[each.configuration] for each in standings if each.in_set] if is_known else None
-    notes = verdict_text.notes(labels[best], parts.n_first, parts.n_second, comparison.any_better_p, seeds)
+    sizes = parts.n_first, parts.n_second
+    notes = verdict_text.notes(labels[best], labels[parts.default], sizes, comparison.any_better_p, seeds)
+    notes += (verdict_text.OVERLAP,) if parts.overlap else ()
     return Verdict(
         verdict_text.headline(in_set, len(standings), None if is_default else edge),
         notes + verdict_text.not_compared(reasons, labels),

@@ -16,14 +16,15 @@ Locate = Callable[[str, str], Path]
 """The place of a file on this machine, by its sha256 and its path on the sweep's."""
 
 
-def work(job: CellJob, locate: Locate, is_cancelled: Callable[[], bool] = lambda: False) -> Outcome:
-    """Evaluate, and turn whatever fails into the sentence of the cell. Raises CellCancelled."""
+def work(job: CellJob, locate: Locate, within: Path, is_cancelled: Callable[[], bool] = lambda: False) -> Outcome:
+    """Evaluate, and turn whatever fails into the sentence of the cell. within: a folder that is removed also if this
+    process is killed. Raises CellCancelled."""
     clock, worker = SystemClock(), worker_name()
     began_s = clock.monotonic_s()
     try:
         files = [locate(file.sha256, file.path) for file in job.files]
         configuration = with_model_file(job.configuration, _model_file(job, locate))
-        result = run_cell(job, files, configuration, clock, is_cancelled)
+        result = run_cell(job, files, configuration, clock, is_cancelled, within)
     except (CellCancelled, KeyboardInterrupt):
         raise
     except Exception as error:

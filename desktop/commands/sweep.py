@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,6 +79,12 @@ def run(
     _refuse_options(workers, scheduler, pool)
     draft, chosen = draft_of(plan, context.settings), folder or context.folder.sweeps / plan.stem
     count = workers or os.cpu_count() or 1
+    if retry_failed and draft.plan.budget is not None:
+        raise UserError(
+            "--retry-failed is not for a plan with a budget: what Optuna proposed later rests on the failures. Begin "
+            "another sweep with --folder.",
+            2,
+        )
     if dry_run:
         _report_outlook(context, draft, chosen, count, scheduler)
         return
@@ -114,6 +121,7 @@ def _run(
     retries: bool,
 ) -> None:
     head = begin(store, draft)
+    draft = replace(draft, base=head.base)  # the user's settings may have changed since it began
     if retries:
         store.mark([row.number for row in store.read_cells() if row.state is CellState.FAILED], CellState.WAITING)
     proposals = _proposals(store, draft)

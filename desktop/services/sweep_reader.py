@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from core.sweeps.cell_table import CellTable
 from core.sweeps.errors import SweepError
+from core.sweeps.grid import extent_of
 from core.sweeps.plan import SweepPlan
 from core.sweeps.points import Point, points_of
 from core.sweeps.rows import CellState, Part
@@ -27,13 +28,15 @@ _log = logging.getLogger("ghostcandle")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundSweep:
-    """A sweep as it is stored now. table: of the window's thread; the reading one only fills it."""
+    """A sweep as it is stored now. table: of the window's thread; the reading one only fills it. most_cells: with those
+    that Optuna may still propose."""
 
     folder: Path
     plan: SweepPlan
     table: CellTable
     first: tuple[Point, ...]
     second: tuple[Point, ...]
+    most_cells: int
 
     @property
     def is_over(self) -> bool:
@@ -136,9 +139,10 @@ class SweepThread(QThread):
             cells = () if head is None else store.read_cells()
         if head is None:
             raise SweepError(translate("Sweeps", "This sweep has not begun yet."))
-        points = (points_of(cells, part) for part in Part)
+        first, second = (points_of(cells, part) for part in Part)
         table = CellTable(cells)
-        self.found.emit(FoundSweep(folder, head.plan, table, *points))
+        proposed = extent_of(head.plan, head.plan.budget or 0, head.files).cells
+        self.found.emit(FoundSweep(folder, head.plan, table, first, second, max(len(cells), proposed)))
         table.fill()
 
 

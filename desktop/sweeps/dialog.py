@@ -12,13 +12,14 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QPushButton, QW
 from core.settings.tree import Settings
 from core.sweeps.errors import SweepError
 from core.sweeps.estimate import stored_rate
+from core.sweeps.grid import sources_of
 from core.sweeps.plan import SweepPlan, plan_data, plan_of, read_plan
 from core.sweeps.typed_values import read_seeds, values_data
 from desktop.dialogs.file_check import FilePicker, Found, Watch, check_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.jobs.form import JobDialog
 from desktop.jobs.job_commands import Order
-from desktop.sweeps.models_field import ModelsField
+from desktop.sweeps.models_field import ModelsField, placed
 from desktop.sweeps.orders import sweep_order
 from desktop.sweeps.part_text import part_of, part_text
 from desktop.sweeps.preview import PlanPreview, Preview
@@ -185,7 +186,7 @@ class SweepDialog(JobDialog):
     def open_plan(self, path: str) -> None:
         """Fill the fields from a SWEEP.toml; the message says what is wrong with it."""
         try:
-            self.show_plan(_with_absolute_files(read_plan(Path(path)), Path(path).parent))
+            self.show_plan(_with_absolute_paths(read_plan(Path(path)), Path(path).parent))
         except SweepError as error:
             self.message.show_sentence(str(error))
 
@@ -198,10 +199,12 @@ class SweepDialog(JobDialog):
         self.preview.end()
 
 
-def _with_absolute_files(plan: SweepPlan, folder: Path) -> SweepPlan:
-    """A plan's patterns are relative to its folder; the new one is in another."""
+def _with_absolute_paths(plan: SweepPlan, folder: Path) -> SweepPlan:
+    """A plan's patterns and models are relative to its folder; the new one is in another. Raises SweepError."""
+    own = sources_of(plan)
     files = [str((folder / Path(file).expanduser()).absolute()) for file in plan.files]
-    return plan_of(plan_data(plan) | {"files": files})
+    models = [placed(model, folder) if model in own else model for model in plan.models]
+    return plan_of(plan_data(plan) | {"files": files, "models": models})
 
 
 def _look(path: Path, watch: Watch) -> Found:

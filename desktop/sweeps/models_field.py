@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
@@ -37,14 +38,19 @@ class ModelsField(QWidget):
         others = [each for each in re.split(r"\s*;\s*", self.others.text().strip()) if each]
         if not chosen and not others:
             raise ValueError(translate("Sweeps", "Choose at least one model."))
-        for each in others:
-            try:
-                source_of(each)
-            except ValueError as error:
-                raise ValueError(translate("Sweeps", "Models: {0}.").format(error)) from error
-        return (*chosen, *others)
+        try:
+            return (*chosen, *(placed(each, Path.cwd()) for each in others))
+        except ValueError as error:
+            raise ValueError(translate("Sweeps", "Models: {0}.").format(error)) from error
 
     def show_models(self, models: Sequence[str]) -> None:
         for name, box in self.boxes.items():
             box.setChecked(name in models)
         self.others.setText("; ".join(model for model in models if model not in self.boxes))
+
+
+def placed(model: str, folder: Path) -> str:
+    """The model with the absolute path of its file, if it has one: the plan is stored in another folder. Raises
+    ValueError for a name that is none."""
+    source = source_of(model)
+    return model if source.file is None else f"{(folder / Path(source.file).expanduser()).absolute()}:{source.name}"

@@ -289,7 +289,7 @@ class SweepsPage(QWidget):
         self.empty.update_state(is_empty=not shown, is_loading=False, text=text)
 
     def _show_progress(self) -> None:
-        text = "" if self.found is None else progress_text(self.found.table.cells, self._job)
+        text = "" if self.found is None else progress_text(self.found.table.cells, self.found.most_cells, self._job)
         set_text(self.status, text)
 
     @property
@@ -321,9 +321,15 @@ class SweepsPage(QWidget):
         actions[ActionId.SWEEP_USE].setEnabled(is_one)
         actions[ActionId.SWEEP_REPORT].setEnabled(bool(chosen))
         actions[ActionId.SWEEP_PAGE].setEnabled(self.found is not None)
-        is_open = self.found is not None and any(cell.state in _OPEN for cell in self.found.table.cells)
-        actions[ActionId.SWEEP_RUN].setEnabled(is_open or self._job is not None)
+        actions[ActionId.SWEEP_RUN].setEnabled(self._is_open() or self._job is not None)
         self._present_run(is_running=self._job is not None)
+
+    def _is_open(self) -> bool:
+        """Whether cells have not ended; of a budget, perhaps some that are not proposed yet."""
+        if self.found is None:
+            return False
+        cells = self.found.table.cells
+        return len(cells) < self.found.most_cells or any(cell.state in _OPEN for cell in cells)
 
     def _present_run(self, *, is_running: bool) -> None:
         texts = (

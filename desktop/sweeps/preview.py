@@ -14,6 +14,7 @@ from core.sweeps.errors import SweepError
 from core.sweeps.grid import Extent, base_of, check_ends, configurations_of, extent_of
 from core.sweeps.plan import SweepPlan
 from core.sweeps.sources import find_files
+from core.sweeps.start import model_files
 
 _PAUSE_MS = 300
 """From the last key press."""
@@ -30,7 +31,7 @@ class Preview:
 
 
 def look_at(plan: SweepPlan, settings: Settings) -> Preview:
-    """Read the files, and try all configurations."""
+    """Read the files, which have absolute paths, and try all configurations."""
     base = base_of(settings)
     try:
         if plan.budget is None:
@@ -38,6 +39,7 @@ def look_at(plan: SweepPlan, settings: Settings) -> Preview:
         else:
             check_ends(plan, base)
             count = plan.budget
+        model_files(plan, Path.home())
         return Preview(extent_of(plan, count, find_files(plan, Path.home())))
     except SweepError as error:
         return Preview(None, str(error))
@@ -81,10 +83,6 @@ class PlanPreview(QObject):
             self._plan = plan
             self._pause.start()
         return None if self._looking is None else self._looking.found
-
-    def look_again(self) -> None:
-        """Forget the last answer, as the files may have changed."""
-        self._plan = None
 
     def end(self) -> None:
         """Drop the question; `answered` will not come."""

@@ -25,11 +25,12 @@ _SHOWN_NOTES = 2
 """Of the notes on the verdict; the others are in its tooltip."""
 
 
-def progress_text(cells: Sequence[CellRow], job: Job | None) -> str:
-    """``12 of 24 cells done, 1 failed · 3 min left``"""
+def progress_text(cells: Sequence[CellRow], most: int, job: Job | None) -> str:
+    """``12 of 24 cells done, 1 failed · 3 min left``. most: with the cells that Optuna may still propose."""
     counts = Counter(cell.state for cell in cells)
     done = format_count(counts[CellState.DONE])
-    parts = [translate("Sweeps", "{0} of {1} cells done").format(done, format_count(len(cells)))]
+    known, at_most = translate("Sweeps", "{0} of {1} cells done"), translate("Sweeps", "{0} of at most {1} cells done")
+    parts = [(known if most == len(cells) else at_most).format(done, format_count(most))]
     if counts[CellState.FAILED]:
         parts.append(translate("Sweeps", "{0} failed").format(format_count(counts[CellState.FAILED])))
     text = ", ".join(parts)

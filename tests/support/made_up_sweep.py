@@ -63,7 +63,8 @@ def store_sweep(folder: Path, plan: SweepPlan, *, open_cells: int = 0, failed: i
     folder.mkdir(parents=True, exist_ok=True)
     cells, random = cells_of(plan), np.random.default_rng(1)
     with SweepStore(folder) as store:
-        store.begin(SweepHead(plan, {}, cells[0].files, {}, "1.0", "2.0"))
+        files = tuple(dict.fromkeys(file for cell in cells for file in cell.files))
+        store.begin(SweepHead(plan, {}, files, {}, "1.0", "2.0"))
         store.add(cells)
         ended = cells[: len(cells) - open_cells]
         for place, cell in enumerate(ended):

@@ -102,8 +102,8 @@ def test_a_cell_that_nobody_waits_for_ends(folder: Path) -> None:
 def test_whatever_fails_is_one_sentence_of_the_cell(folder: Path) -> None:
     job = jobs(folder)[0]
     bad = replace(job, configuration=replace(job.configuration, settings=(("model.width", 65),)))
-    assert "do not divide a width of 65" in str(work(bad, in_place).sentence)
+    assert "do not divide a width of 65" in str(work(bad, in_place, folder).sentence)
     unknown = replace(job, configuration=replace(job.configuration, settings=(("nothing.width", 8),)))
-    outcome = work(unknown, in_place)
+    outcome = work(unknown, in_place, folder)
     assert outcome.result is None and "The evaluation failed" in str(outcome.sentence)
     assert "\n" not in str(outcome.sentence)

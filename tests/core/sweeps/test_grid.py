@@ -73,6 +73,8 @@ def test_a_cells_settings_are_the_users_with_its_own() -> None:
             "learning_rate is not right: it should be less than or equal to 1",
         ),
         ({"settings": {RATE: ["fast"]}}, "training.learning_rate is not right"),
+        ({"settings": {"model.width": ["32"]}}, "'32' would be 32; write that"),
+        ({"settings": {"model.width": {"from": 16.0, "to": 64}}, "random": 3}, "model.width is a whole number"),
         ({"settings": {"model.width": [66]}}, "4 heads do not divide a width of 66"),
         ({"settings": {"model.width": {"from": 16, "to": 64}}}, "needs steps"),
         ({"settings": {"model.width": {"from": 2, "to": 64}}, "random": 3}, "model.width is not right"),

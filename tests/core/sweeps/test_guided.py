@@ -47,6 +47,16 @@ def test_neither_workers_nor_stops_change_what_it_proposes(tmp_path: Path, sampl
     assert all(dict(row.settings)["model.width"] != 66 for row in rows), "four heads do not divide it"
 
 
+def test_progress_counts_the_cells_that_are_still_to_be_proposed(tmp_path: Path) -> None:
+    draft = made.draft(tmp_path, PLAN.format(sampler="tpe", storage="journal"))
+    reports = made.run(
+        tmp_path / "sweep", draft, made.MadeExecutor(), proposals=lambda store: GuidedProposals(store, draft)
+    )
+    totals = [progress.total for progress in reports.progress]
+    assert totals[0] == 2 * 15 and totals == sorted(totals, reverse=True), "one that is proposed twice is run once"
+    assert totals[-1] == len(made.cells(tmp_path / "sweep"))
+
+
 def test_it_learns_from_the_first_parts(tmp_path: Path) -> None:
     """The made skill is best at 1e-4."""
     text = PLAN.format(sampler="tpe", storage="journal").replace("budget = 15", "budget = 60")

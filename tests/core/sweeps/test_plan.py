@@ -74,6 +74,7 @@ def test_a_range_has_both_ends_and_each_value_once(ends: dict[str, Any], values:
         ({**FILES, "settings": {"model.width": []}}, "model.width: there is no value"),
         ({**FILES, "settings": {"model.width": [32, 32]}}, "32 is there twice"),
         ({**FILES, "settings": {"model.width": [[32]]}}, "is no value of a setting"),
+        ({**FILES, "settings": {"training.learning_rate": [float("nan")]}}, "nan is no value of a setting"),
         ({**FILES, "settings": {"model.width": {"from": 9, "to": 3}}}, "9 is not below 3"),
         ({**FILES, "settings": {"model.width": {"from": 0, "to": 3, "scale": "log"}}}, "begins above 0"),
         ({**FILES, "settings": {"model.width": {"from": "x", "to": 3}}}, "from"),

@@ -86,12 +86,13 @@ def test_a_failed_cell_has_its_sentence(figures: SweepFigures) -> None:
 def test_every_plot_is_drawn(figures: SweepFigures) -> None:
     text = page(figures)
     assert Tree(text).tags.count("svg") == PLOTS
-    ((title, drawn),) = report_charts.heat_maps(figures.second)
+    assert "skill on the first part" in text, "a picture on which one chooses"
+    ((title, drawn),) = report_charts.heat_maps(figures.first)
     assert "model.width" in title and "training.learning_rate" in title
     assert len(drawn.findall("rect")) == SETTINGS
     edges = report_charts.edges(figures.verdict, figures.labels())
     assert edges is not None and len(edges.findall("circle")) == len(figures.verdict.standings) - 1
-    lines = report_charts.parallel(figures.second, figures.verdict)
+    lines = report_charts.parallel(figures.first, figures.verdict)
     assert lines is not None and len(lines.findall("polyline")) == SETTINGS
     dots = report_charts.skill_and_cost(figures.second, figures.verdict)
     assert dots is not None and len(dots.findall("circle")) == SETTINGS

@@ -41,6 +41,11 @@ def test_names_of_two_folders_differ(tmp_path: Path) -> None:
     assert [file.name for file in found(tmp_path, files="*/*.csv")] == ["x/btc.csv", "y/btc.csv"]
 
 
+def test_a_name_with_brackets_is_a_file(tmp_path: Path) -> None:
+    write(tmp_path / "btc[1m].csv", 10, 0)
+    assert [file.name for file in found(tmp_path, files="btc[1m].csv")] == ["btc[1m].csv"]
+
+
 @pytest.mark.parametrize(
     ("count", "share", "place"), [(10, 0.5, 5), (10, 0.2, 2), (1400, 0.5, 1200), (1500, 0.9, 1450)]
 )
@@ -75,6 +80,9 @@ def test_what_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
         found(tmp_path, together=True)
     with pytest.raises(SweepError, match=r"no file in .* matches"):
         found(tmp_path, files=["*.csv", "absent/*.csv"])
+    for nothing in ("", ".", tmp_path.anchor):
+        with pytest.raises(SweepError, match="no file in"):
+            found(tmp_path, files=nothing)
     with pytest.raises(SweepError, match="too few for two parts"):
         found(tmp_path, candles=2)
     (tmp_path / "copy.csv").write_bytes((tmp_path / "a.csv").read_bytes())

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from core.sweeps.rows import LossSeries
+from core.sweeps.verdict_text import OVERLAP
 from core.sweeps.winner import Verdict, judge
 from tests.core.sweeps.simulated import SEEDS, SETTINGS, Part, labels, sweep
 
@@ -93,6 +96,27 @@ def test_each_seed_has_its_edge() -> None:
     edges = [each.edge.value for each in found.seed_edges]
     assert len(edges) == SEEDS
     assert found.edge is not None and np.mean(edges) == pytest.approx(found.edge.value)
+
+
+def test_it_says_with_what_the_chosen_one_was_compared() -> None:
+    found = verdict(1, BETTER, ADVANTAGE, candles=600)
+    assert "The chosen one's edge" in found.sentence
+    assert labels()[BETTER] in found.notes[0] and "against the default: default." in found.notes[0]
+
+
+def test_files_that_divide_at_different_times_are_a_note() -> None:
+    first, second = sweep(1, 600)
+    assert OVERLAP not in of(first, second).notes
+    first, second = (later(part, "market 1", 300 * 60_000) for part in (first, second))
+    found = of(first, second)
+    assert OVERLAP in found.notes and found.best is not None
+
+
+def later(part: Part, file: str, by_ms: int) -> Part:
+    def moved(series: LossSeries) -> LossSeries:
+        return replace(series, target_open_time_ms=series.target_open_time_ms + by_ms * (series.file == file))
+
+    return {number: list(map(moved, those)) for number, those in part.items()}
 
 
 def without(part: Part, configuration: int) -> Part:

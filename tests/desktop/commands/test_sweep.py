@@ -92,6 +92,21 @@ def test_a_dry_run_says_how_much_and_writes_nothing(folder: Path) -> None:
     assert "8 cells: 2 configurations on 2 files." in shown and "a guess" in shown
 
 
+def test_a_guided_sweep_continues_after_the_settings_were_changed(folder: Path) -> None:
+    pytest.importorskip("optuna", reason="needs the extra sweeps")
+    from core.sweeps.guided import GuidedProposals  # noqa: PLC0415 - of an extra
+
+    plan = PLAN.replace("candles", "budget = 3\ncandles").replace("[1e-5, 3e-5]", "{ from = 1e-6, to = 1e-3 }")
+    draft = made.draft_in(folder, plan, folder / "data")
+    made.run(folder / "out", draft, made.MadeExecutor(), proposals=lambda store: GuidedProposals(store, draft))
+    commands.configure(folder / "data", commands.TINY | {"training": {"learning_rate": 5e-4}})
+    place = ("--folder", str(folder / "out"), "--pool", "--workers", "1")
+    again = sweep(folder, plan, *place, "--json")
+    assert again.returncode == 0 and json.loads(again.stdout)["done"] == 3 * 4, again.stderr
+    refused = sweep(folder, plan, *place, "--retry-failed")
+    assert refused.returncode == 2 and "rests on the failures" in refused.stderr
+
+
 def test_a_sweep_that_has_ended_is_reported_and_exported(folder: Path) -> None:
     place = folder / "out"
     made.run(place, made.draft_in(folder, PLAN, folder / "data"), made.MadeExecutor())

@@ -124,7 +124,7 @@ def test_an_existing_plan_fills_the_fields(qtbot: QtBot, dialog: SweepDialog, tm
     plan = plan_of(
         {
             "files": ["market-0.csv"],
-            "models": ["gru", "process:python own.py"],
+            "models": ["gru", "own.py:Own", "process:python own.py"],
             "settings": {"model.layers": [1, 2], "training.schedule": ["constant", "cosine"]},
             "seeds": [4, 5],
             "random": 3,
@@ -135,7 +135,14 @@ def test_an_existing_plan_fills_the_fields(qtbot: QtBot, dialog: SweepDialog, tm
     (tmp_path / "SWEEP.toml").write_text(plan_text(plan), encoding="utf-8")
     dialog.open_plan(str(tmp_path / "SWEEP.toml"))
     opened = dialog.plan()
-    assert opened == plan_of({**plan_data(plan), "files": [str(tmp_path / "market-0.csv")]})
+    models = ["gru", f"{tmp_path / 'own.py'}:Own", "process:python own.py"]
+    assert opened == plan_of({**plan_data(plan), "files": [str(tmp_path / "market-0.csv")], "models": models})
+
+
+def test_a_model_without_its_file_is_refused(qtbot: QtBot, dialog: SweepDialog, tmp_path: Path) -> None:
+    dialog.models.others.setText(f"{tmp_path / 'own.py'}:Own")
+    settle(qtbot, dialog)
+    assert "there is no file" in dialog.message.text() and not is_offered(dialog)
 
 
 def test_a_wrong_plan_is_a_sentence(dialog: SweepDialog, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,13 @@ def test_the_newest_sweep_is_shown_with_its_progress(page: SweepsPage) -> None:
     assert "67 of 72 cells done, 2 failed" in page.status.text()
     assert page.count.text() == "72 of 72 cells"
     assert "once all cells have ended" in page.verdict.text()
+
+
+def test_a_budget_has_cells_that_are_not_proposed_yet(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
+    store_sweep(tmp_path / "guided", replace(made_up_plan(), budget=20))
+    page = shown_page(qtbot, theme, tmp_path, CELLS)
+    assert "72 of at most 80 cells done" in page.status.text()
+    assert page.actions_of_panel[ActionId.SWEEP_RUN].isEnabled()
 
 
 def test_a_filter_in_words_and_in_conditions(page: SweepsPage) -> None:
