@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from core.evaluation.assess import assess, skill_at, with_run_figures
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
-from core.evaluation.insides import RunningInsides
 from core.evaluation.judged_scores import JudgedScores, Origins, ScoreColumns, judged
 from core.evaluation.stored_evidence import StoredEvidence
 from core.evaluation.touches import RunningTouches
@@ -36,6 +35,8 @@ class RunningAccuracy:
     """Reads a run's scores piece by piece, and judges those read so far. All methods raise StorageError."""
 
     def __init__(self, db: Database, run_id: str, horizons: int, most: int = MOST_SCORES) -> None:
+        from core.evaluation.insides import RunningInsides  # noqa: PLC0415 - the baselines, after the first paint
+
         self._run_id = run_id
         self._most = most
         run = RunStore(db).get(run_id)

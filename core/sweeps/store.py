@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -218,7 +218,7 @@ class SweepStore:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (OSError, sqlite3.Error) as error:
             raise SweepError(
                 f"The table of the sweep, {self.path}, cannot be used ({error}). Check its disk and its permissions."
             ) from error
@@ -228,22 +228,26 @@ def _open(path: Path, readonly: bool) -> Database:
     import_sqlite_utils()
     from sqlite_utils import Database  # noqa: PLC0415 - not before the first paint
 
+    if not readonly and not path.exists():
+        _create(path)
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
     connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)
     try:
         if not readonly:
-            _prepare(connection)
+            connection.execute("PRAGMA synchronous = FULL")  # an evaluation takes minutes, a sync milliseconds
         return Database(connection, execute_plugins=False)
     except BaseException:
         connection.close()
         raise
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")  # an evaluation takes minutes, a sync milliseconds
-    (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
-    if not tables:
+def _create(path: Path) -> None:
+    """Under another name until it is whole: a window may be waiting to read it."""
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    with closing(sqlite3.connect(new, isolation_level=None)) as connection:
         connection.executescript(
             f"BEGIN IMMEDIATE;{SCHEMA}PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {VERSION};COMMIT;"
         )
+        connection.execute("PRAGMA journal_mode = WAL")
+    new.replace(path)

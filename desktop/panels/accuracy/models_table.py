@@ -113,8 +113,8 @@ class Column(NamedColumn):
 BY_IMPORTANCE = (
     Column.NAME,
     Column.CLOSE,
-    Column.RANGE,
     Column.GHOSTS,
+    Column.RANGE,
     Column.RANK,
     Column.BEHIND,
     Column.WEIGHT,
