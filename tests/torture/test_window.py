@@ -39,7 +39,7 @@ from tests.torture.reference import difference, settle, where
 from tests.torture.run import LENGTH, Torture, chosen_seed
 from tests.torture.window import WindowActs
 
-SEED = 20_261_121
+SEED = 20_261_201
 WARM_UP = 300
 SHORT = 600
 CHECK_EVERY = 200
