@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 import platform
-import shlex
 import shutil
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from core.machine.cuda_setup import CudaFacts, Gpu, case_of, facts_from, filled_in
+from core.machine.own_commands import own_program
 from core.settings import tree as settings_file
 from core.storage.database import open_database
 from core.storage.errors import StorageError
@@ -151,13 +151,8 @@ def _display() -> Finding:
     display = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     if display:
         return Finding("Display", State.OK, display)
-    advice = f"The window cannot open here. This does the same job in the terminal:\n    {_program()} run"
+    advice = f"The window cannot open here. This does the same job in the terminal:\n    {own_program()} run"
     return Finding("Display", State.WARN, "none", advice)
-
-
-def _program() -> str:
-    """The command that starts this program: it is rarely on the shell's path."""
-    return shlex.quote(shutil.which("ghostcandle", path=str(Path(sys.executable).parent)) or "ghostcandle")
 
 
 def _libraries() -> Finding:

@@ -8,11 +8,8 @@ import dataclasses
 import json
 import os
 import platform
-import shlex
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pynvml
@@ -20,6 +17,7 @@ import torch
 
 from core.machine.cuda_setup import CudaFacts, Gpu
 from core.machine.gpu_power import nvidia_gpus
+from core.machine.own_commands import own_program, quoted
 from core.machine.readings import UNNAMED_GPU
 from core.settings.devices import gpu_name
 from core.training.engine.device import choose_device
@@ -39,8 +37,8 @@ def cuda_facts(requested: str) -> CudaFacts:
         system=platform.system(),
         is_wsl="microsoft" in platform.release().lower(),
         python_version=tuple(int(part) for part in platform.python_version().split(".")[:2]),
-        python=_quoted(sys.executable),
-        program=_quoted(shutil.which("ghostcandle", path=str(Path(sys.executable).parent)) or "ghostcandle"),
+        python=quoted(sys.executable),
+        program=own_program(),
         torch=torch.__version__,
         cuda=torch.version.cuda,
         other="ROCm" if torch.version.hip is not None else "XPU" if torch.version.xpu is not None else "",
@@ -134,10 +132,3 @@ def _has_card() -> bool:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_ADAPTERS_WITHIN_S, check=False)
         return "VEN_10DE" in done.stdout.upper()
     return False
-
-
-def _quoted(path: str) -> str:
-    """The path quoted for the system's shell, on Windows PowerShell."""
-    if platform.system() == "Windows":
-        return f'& "{path}"' if " " in path else path
-    return shlex.quote(path)
