@@ -121,13 +121,13 @@ def test_killed_workers_and_sweeps_change_nothing(
         else:
             wait_until(lambda sweep=sweep: bool(workers_of(sweep)), "a worker", 300.0, sweep)
             time.sleep(chance.uniform(0.0, 3.0))
-        if rig.ended(folder) == CELLS:
-            break
         if chance.random() < 0.5:
             for victim in workers_of(sweep)[:1]:
                 victim.kill()
             time.sleep(chance.uniform(0.0, 2.0))
         kill(sweep)
+        if rig.ended(folder) == CELLS:
+            break
     assert rig.ended(folder) >= len(LATE), "what had ended before a kill is kept"
     assert rig.run(folder, *options) == undisturbed
 
