@@ -1,4 +1,4 @@
-"""Models that are not built in pass `check-model` before the first cell runs."""
+"""What needs torch to be checked before the first cell runs: models that are not built in, and the GPU of a plan."""
 
 from __future__ import annotations
 
@@ -22,6 +22,18 @@ def check_own_models(draft: Draft, clock: Clock, on_part: Callable[[str], object
     for model in draft.own_models:
         on_part(f"Checking the model {model}")
         _check(draft, model, clock)
+
+
+def check_device(device: str) -> None:
+    """Raises SweepError if cells cannot use this device of a plan on this machine."""
+    from core.training.engine.device import DeviceError, choose_device  # noqa: PLC0415 - torch
+
+    try:
+        choose_device(device)
+    except DeviceError as error:
+        raise SweepError(
+            f"device: {error.__cause__ or error}. Name cpu, or with --scheduler workers that have a GPU."
+        ) from error
 
 
 def _check(draft: Draft, model: str, clock: Clock) -> None:

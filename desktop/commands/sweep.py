@@ -15,7 +15,7 @@ from core.domain.clock import SystemClock
 from core.sweeps import estimate
 from core.sweeps.errors import SweepError
 from core.sweeps.grid import extent_of
-from core.sweeps.model_check import check_own_models
+from core.sweeps.model_check import check_device, check_own_models
 from core.sweeps.ownership import owned
 from core.sweeps.rows import CellState
 from core.sweeps.runner import SweepRunner
@@ -88,6 +88,8 @@ def run(
     if dry_run:
         _report_outlook(context, draft, chosen, count, scheduler)
         return
+    if scheduler is None and draft.plan.device != "cpu":
+        check_device(draft.plan.device)
     with owned(chosen), SweepStore(chosen) as store:
         output = SweepOutput(context.lines, is_shown=not context.as_json)
         stop = threading.Event()

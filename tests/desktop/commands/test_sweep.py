@@ -55,6 +55,7 @@ def sweep(folder: Path, plan: str, *options: str) -> CompletedProcess[str]:
         (PLAN.replace("seeds", 'models = ["own.py:Own"]\nseeds'), "does not pass check-model"),
         (PLAN.replace("seeds", 'models = ["oracle"]\nseeds'), "There is no model 'oracle'"),
         (PLAN.replace("seeds", "together = true\nseeds"), "have different intervals"),
+        (PLAN.replace("seeds", 'device = "cuda:77"\nseeds'), "device: "),
     ],
 )
 def test_what_cannot_be_run_is_a_sentence_before_the_first_cell(folder: Path, plan: str, sentence: str) -> None:
