@@ -26,7 +26,8 @@ def check_own_models(draft: Draft, clock: Clock, on_part: Callable[[str], object
 
 def check_device(device: str) -> None:
     """Raises SweepError if cells cannot use this device of a plan on this machine."""
-    from core.training.engine.device import DeviceError, choose_device  # noqa: PLC0415 - torch
+    from core.training.engine.device import choose_device  # noqa: PLC0415 - torch
+    from core.training.engine.device_faults import DeviceError  # noqa: PLC0415 - as above
 
     try:
         choose_device(device)
