@@ -20,12 +20,10 @@ class ModelShape:
     activation: str = "gelu"
     others: int = 0
     """Further features, after the others: of the markets that are learned together with this one."""
-    inside: int = 0
-    """Further features, last: of the inside of the candle."""
     recompute: bool = False
     """Recompute the activations of the blocks in the backward pass instead of storing them (gradient checkpointing)."""
 
     @property
     def inputs(self) -> int:
         """All features of a candle."""
-        return self.features + self.others + self.inside
+        return self.features + self.others

@@ -79,8 +79,8 @@ class ResidualBlock(nn.Module):
 class CandleTransformer(nn.Module):
     """Features of the last T candles to corrections of the normalised quantiles of a cheap forecast.
 
-    The head starts at zero: an untrained model returns exactly that forecast. So do the weights of other markets and of
-    the insides of candles, which a model that does not read them does not have.
+    The head starts at zero: an untrained model returns exactly that forecast. So do the weights of other
+    markets, which a model that does not read them does not have.
     """
 
     def __init__(self, shape: ModelShape) -> None:
@@ -93,9 +93,7 @@ class CandleTransformer(nn.Module):
         )
         self.final_norm = nn.LayerNorm(shape.width)
         self.head = QuantileHead(shape.width, shape)
-        self.embed_others, self.embed_inside = (
-            _zeros(inputs, shape.width) if inputs else None for inputs in (shape.others, shape.inside)
-        )
+        self.embed_others = _zeros(shape.others, shape.width) if shape.others else None
         earlier_or_same = torch.ones(shape.context, shape.context, dtype=torch.bool).tril()
         self.register_buffer("causal", earlier_or_same, persistent=False)
         self.register_buffer("same", torch.eye(shape.context, dtype=torch.bool), persistent=False)
@@ -106,11 +104,8 @@ class CandleTransformer(nn.Module):
         """features [B, T, inputs], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
         own = features[..., : self.shape.features]
         states: Tensor = self.embed(own) + self.position
-        inside_from = self.shape.features + self.shape.others
         if self.embed_others is not None:
-            states = states + self.embed_others(features[..., self.shape.features : inside_from])
-        if self.embed_inside is not None:
-            states = states + self.embed_inside(features[..., inside_from:])
+            states = states + self.embed_others(features[..., self.shape.features :])
         may_attend = self._may_attend(is_real)
         for index, block in enumerate(self.blocks, start=1):
             outputs = 1 if index == len(self.blocks) else self.shape.context  # the head reads only the newest

@@ -30,8 +30,6 @@ NUMBERS_PER_SPAN = 2
 FEATURES = 12 + len(COARSE_SPANS) * NUMBERS_PER_SPAN
 OTHERS = 4
 """Features of the markets that are learned with this one, see `core.forecast.other_markets`."""
-INSIDE = 4
-"""Features of the inside of the candle, see `core.domain.candle.Inside`; 0 where that is not known."""
 FEATURE_LIMIT = 6.0
 _SMALLEST_SCALE = 1e-6
 _RANGE_TO_DEVIATION = 1.0 / (2.0 * math.sqrt(math.log(2.0)))
@@ -47,10 +45,9 @@ _SPANS = (60, 240, 50, 50)
 """Of the moving averages in candles. 60 and 50 define the reference forecast (`core.forecast.reference_forecast`)."""
 _RETURN, _SLOW_RETURN, _RANGE, _VOLUME = range(len(_SPANS))
 
-INSIDE_COLUMNS = ("inside", "inside_end", "inside_tilt", "inside_known")
+INSIDE_COLUMNS = ("inside", "inside_end", "inside_known")
 """The log of the height that the variance inside a candle, and that of its last fifth, would give a path of one piece;
-the rising part of the variance less the falling one; and 1 where an inside is known. All are 0 where none is: a
-checkpoint holds no NaN."""
+and 1 where an inside is known. All are 0 where none is: a checkpoint holds no NaN."""
 _LEAST_SHARE = 0.01
 """Of the variance in the last fifth of a candle, so that the log of none is finite."""
 
@@ -83,12 +80,10 @@ class Panel:
     def __init__(
         self, interval: Interval, markets: int, capacity: int, horizons: int, *, reads_inside: bool = False
     ) -> None:
-        """With more than one market, the numbers of the others are features of each. reads_inside: so is what is known
-        of the inside of candles."""
+        """With more than one market, the numbers of the others are features of each. reads_inside: columns have what is
+        known of the inside of candles."""
         self.interval, self.markets, self.horizons, self.capacity = interval, markets, horizons, capacity
         self.has_others, self.reads_inside = markets > 1, reads_inside
-        self._inside_from = FEATURES + (OTHERS if self.has_others else 0)
-        """The first feature of the inside."""
         self._rows = capacity + -(-capacity // _SPARE)
         shape = markets, self._rows
         self.size = np.zeros(markets, dtype=np.int64)
@@ -99,7 +94,7 @@ class Panel:
         self._columns = {name: np.zeros(shape) for name in self.COLUMNS}
         if reads_inside:
             self._columns |= {name: np.zeros(shape) for name in INSIDE_COLUMNS}
-        self._features = np.zeros((*shape, self._inside_from + (INSIDE if reads_inside else 0)), dtype=np.float32)
+        self._features = np.zeros((*shape, FEATURES + (OTHERS if self.has_others else 0)), dtype=np.float32)
         self._anchors = np.zeros((*shape, horizons, QUANTITIES, len(LEVELS)), dtype=np.float16)
         self._regimes = np.zeros((*shape, len(Regime)), dtype=np.float32)
         self._moments = WeightedMoments(_SPANS, markets)
@@ -117,8 +112,7 @@ class Panel:
         return self._columns[name][places, self.newest(places)]
 
     def features(self, places: Places, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Known at the candle's close, each within +-6: [..., feature]; its own, then those of other markets, then
-        those of its inside."""
+        """Known at the candle's close, each within +-6: [..., feature]; its own, then those of other markets."""
         return self._features[places, rows]
 
     def anchors(self, places: Places, rows: NDArray[np.int64]) -> FloatArray:
@@ -185,8 +179,6 @@ class Panel:
         own = self._feature_rows(places, row, np.nan_to_num(log_return), range_before, is_after_gap)
         self._features[places, row, :FEATURES] = own
         self._features[places, row, FEATURES:] = 0.0
-        if self.reads_inside:
-            self._features[places, row, self._inside_from :] = _inside_features(values)
         self._anchors[places, row] = 0.0
         self._regimes[places, row] = 0.0
         self.size[places] += 1
@@ -312,24 +304,16 @@ def shapes_of(candles: Sequence[Candle]) -> dict[str, FloatArray]:
 def _inside_values(candles: Sequence[Candle]) -> dict[str, FloatArray]:
     """`INSIDE_COLUMNS` of these candles: [n] each."""
     found = [candle.inside for candle in candles]
-    rows = [(of.variance, of.last_fifth, of.up - of.down) if of else (0.0, 0.0, 0.0) for of in found]
-    variance, end, tilt = np.array(rows, dtype=np.float64).T
+    rows = [(of.variance, of.last_fifth) if of else (0.0, 0.0) for of in found]
+    variance, end = np.array(rows, dtype=np.float64).T
     variance = np.maximum(variance, SMALLEST_RANGE**2)
     is_known = np.array([of is not None for of in found])
     numbers = (
         0.5 * np.log(variance),
         0.5 * np.log(np.maximum(5.0 * end, _LEAST_SHARE * variance)),
-        tilt / variance,
         np.ones(len(found)),
     )
     return {name: np.where(is_known, each, 0.0) for name, each in zip(INSIDE_COLUMNS, numbers, strict=True)}
-
-
-def _inside_features(values: Mapping[str, FloatArray]) -> FloatArray:
-    """[n, INSIDE]. values: the columns at these candles."""
-    width, end, tilt, known = (values[name] for name in INSIDE_COLUMNS)
-    numbers = np.stack((width - values["range_level"], end - width, tilt, known), axis=1)
-    return np.where(known[:, None] > 0.0, numbers, 0.0).clip(-FEATURE_LIMIT, FEATURE_LIMIT)
 
 
 def coarse_numbers(columns: Mapping[str, FloatArray], places: Places, rows: NDArray[np.int64]) -> list[FloatArray]:

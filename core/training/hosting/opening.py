@@ -19,7 +19,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.experts import ExpertList
-from core.forecast.panel import FEATURES, INSIDE, OTHERS, Panel
+from core.forecast.panel import FEATURES, OTHERS, Panel
 from core.forecast.reference_forecast import REFERENCE_WINDOW
 from core.settings.tree import Settings, to_record
 from core.storage.candles import CandleStore
@@ -127,7 +127,6 @@ class _Opening:
             self.device.torch_device,
             self.seed,
             has_others=bool(self.spec.others),
-            reads_inside=self.spec.reads_inside,
             make=make,
         )
 
@@ -231,8 +230,8 @@ class _Opening:
         )
 
 
-def model_shape(settings: Settings, *, has_others: bool = False, reads_inside: bool = False) -> ModelShape:
-    """The shape of a model. has_others: it learns several markets. reads_inside: also what is inside candles."""
+def model_shape(settings: Settings, *, has_others: bool = False) -> ModelShape:
+    """The shape of a model. has_others: it learns several markets."""
     model = settings.model
     return ModelShape(
         features=FEATURES,
@@ -245,7 +244,6 @@ def model_shape(settings: Settings, *, has_others: bool = False, reads_inside: b
         levels=len(LEVELS),
         activation=model.activation,
         others=OTHERS if has_others else 0,
-        inside=INSIDE if reads_inside else 0,
         recompute=settings.training.recompute_activations,
     )
 
@@ -257,16 +255,15 @@ def build_engine(
     join: Callable[[nn.Module], Replicas] | None = None,
     *,
     has_others: bool = False,
-    reads_inside: bool = False,
     make: ModelMaker | None = None,
 ) -> TrainingEngine:
     """A new engine with a new model, as configured.
 
     join: makes the model one of several replicas, which run eagerly; None: a single one. has_others: it learns several
-    markets, and reads in each the numbers of the others. reads_inside: it also reads what is inside candles. make:
-    makes another model than the configured one, whose steps run eagerly; its errors are raised.
+    markets, and reads in each the numbers of the others. make: makes another model than the configured one, whose steps
+    run eagerly; its errors are raised.
     """
-    model, shape = settings.model, model_shape(settings, has_others=has_others, reads_inside=reads_inside)
+    model, shape = settings.model, model_shape(settings, has_others=has_others)
     if make is None:
         module = build_model(model.name, shape, seed, model.initialisation).to(device)
     else:

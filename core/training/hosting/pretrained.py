@@ -33,7 +33,7 @@ from core.training.online.snapshot import (
 from core.training.recovery.incident_draft import IncidentDraft
 
 _FOLDER = "pretrained"
-_OPTIONAL = (".embed_others.weight", ".embed_inside.weight")
+_OPTIONAL = ".embed_others.weight"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,7 @@ def preview(
     """Its ghosts after the newest candle, or a sentence with the reason for their absence."""
     try:
         tensors, metadata, learned_until_ms = writer.load(checkpoint_id)
-        panel = session.forecaster.panel
-        engine = build_engine(
-            settings, session.engine.device, _SEED, has_others=panel.has_others, reads_inside=panel.reads_inside
-        )
+        engine = build_engine(settings, session.engine.device, _SEED, has_others=session.forecaster.panel.has_others)
         require_sound_weights(engine, tensors)
         require_sound_learning(session, tensors, metadata)
         with as_checkpoint_errors():
