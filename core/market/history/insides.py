@@ -47,6 +47,8 @@ def add_insides(file: CandleFile, finer: CandleFile, name: str) -> CandleFile:
         )
     of = finer.candles.columns
     found = insides(of.open_time_ms, of.values, finer.interval, file.interval)
+    if found.keys().isdisjoint(columns.open_time_ms.tolist()):
+        raise CandleFileError(f"{name} has less than half of what is inside each of the candles of {file.interval}.")
     return replace(file, candles=CandleRows(columns, found))
 
 
