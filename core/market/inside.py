@@ -40,11 +40,14 @@ def insides(
     """The inside of each coarser candle, by its opening time, on the UTC grid.
 
     open_time_ms: of the finer candles, ascending, [n]. values: their open, high, low, close, ..., [4 or more, n].
-    A coarser candle with less than half of its finer ones has no inside: what is missing may be most of it.
+    A coarser candle with less than half of its finer ones has no inside: what is missing may be most of it. Finer
+    candles that are off the grid are left out where they close after it.
     """
-    if not open_time_ms.size:
-        return {}
     opened = open_time_ms // coarser.duration_ms * coarser.duration_ms
+    is_within = open_time_ms + finer.duration_ms <= opened + coarser.duration_ms
+    if not is_within.any():
+        return {}
+    open_time_ms, values, opened = open_time_ms[is_within], values[:, is_within], opened[is_within]
     candles, first = np.unique(opened, return_index=True)
     opening, high, low, close = values[:4]
     squared = np.log(high / low) ** 2

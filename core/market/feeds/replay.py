@@ -55,7 +55,9 @@ class ReplayFeed(TaskFeed):
         possible. None: all at once, without a pace. limit: the number of candles used."""
         super().__init__(Market(FILE_VENUE, name, file.interval), clock)
         self.candles = file.candles[:limit]
-        self.has_insides = bool(file.candles.insides)
+        self.insides = file.candles.insides
+        """Of all of the file's candles, by opening time."""
+        self.has_insides = bool(self.insides)
         self._rejections = rejections_text(file.rejected)
         self.skipped = f"{name}: rows of the file were skipped{self._rejections}." if self._rejections else ""
         """A sentence about rows that were left out; empty without any."""

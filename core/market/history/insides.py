@@ -15,8 +15,11 @@ from core.market.inside import LEAST_PER_CANDLE, can_be_inside, insides
 from core.market.resample import ResampledSeries
 from core.storage.candles import StoredColumns
 
-LARGEST_DIFFERENCE = 0.01
-"""Of the closes of candles and of the finer ones joined, in the median: more is another market."""
+LARGEST_DIFFERENCE = 0.3
+"""Of the closes of candles and of the finer ones joined: more is another market, or another time zone, whose insides
+might come from the future."""
+_LEAST_RANGE = 0.001
+"""Of the usual log ranges that differences are compared with: two sources of a quiet market round its prices."""
 
 
 def joined(file: CandleFile, interval: Interval) -> CandleFile:
@@ -40,13 +43,15 @@ def add_insides(file: CandleFile, finer: CandleFile, name: str) -> CandleFile:
     difference = difference_of(columns, join)
     if difference is None:
         raise CandleFileError(f"{name} shares no time with the candles whose inside it is to be.")
-    if difference > LARGEST_DIFFERENCE:
-        raise CandleFileError(
-            f"{name} seems to be of another market: its closes are mostly more than a percent from those of the "
-            "candles whose inside it is to be."
-        )
     of = finer.candles.columns
     found = insides(of.open_time_ms, of.values, finer.interval, file.interval)
+    if found.keys().isdisjoint(columns.open_time_ms.tolist()):
+        raise CandleFileError(f"{name} has less than half of what is inside each of the candles of {file.interval}.")
+    if difference > LARGEST_DIFFERENCE:
+        raise CandleFileError(
+            f"{name} seems to be of another market or in another time zone: its closes are far from those of the "
+            "candles whose inside it is to be."
+        )
     return replace(file, candles=CandleRows(columns, found))
 
 
@@ -67,8 +72,11 @@ def join_columns(columns: StoredColumns, finer: Interval, interval: Interval) ->
 
 
 def difference_of(candles: StoredColumns, joined: StoredColumns) -> float | None:
-    """How far the closes at the same times are apart: the median of the absolute log ratios; None without any."""
+    """How far the closes at the same times are apart: the median of the absolute log ratios, relative to that of the
+    candles' log ranges; None without any."""
     _, own, other = np.intersect1d(candles.open_time_ms, joined.open_time_ms, return_indices=True)
     if not own.size:
         return None
-    return float(np.median(np.abs(np.log(candles.values[3, own] / joined.values[3, other]))))
+    usual = np.median(np.log(candles.values[1, own] / candles.values[2, own]))
+    apart = np.median(np.abs(np.log(candles.values[3, own] / joined.values[3, other])))
+    return float(apart / max(usual, _LEAST_RANGE))

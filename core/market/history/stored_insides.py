@@ -29,8 +29,8 @@ def store_insides(store: CandleStore, market: Market, after_ms: int | None) -> i
         found = _insides_of(store, market, finer, opened[first : first + step])
         if found is None:
             _log.warning(
-                "The stored candles %s differ from those of %s by more than a percent, so they are not used as their "
-                "inside. Import the right ones with --replace.",
+                "The closes of the stored candles %s are far from those of %s, so they are not used as their inside. "
+                "Import the right ones with --replace.",
                 shown_market(finer),
                 shown_market(market),
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.domain.candle import FILE_VENUE, Market
 from core.market.feeds.base import Feed
-from core.market.feeds.replay import StoredFeed
+from core.market.feeds.replay import ReplayFeed, StoredFeed
 from core.market.history.stored_insides import store_insides
 from core.settings.tree import from_dict
 from core.storage.candles import CandleStore
@@ -24,19 +24,25 @@ if TYPE_CHECKING:
 
 
 def find_insides(database: Path, feeds: Mapping[Market, Feed]) -> None:
-    """Give the stored candles of these markets the insides that stored finer ones have for them, and let feeds of
-    stored candles know. To be called while no trainer runs. Raises StorageError.
+    """Give the stored candles of these markets the insides that stored finer ones, or the files of replays, have for
+    them, and let feeds of stored candles know. To be called while no trainer runs. Raises StorageError.
 
     An inside never changes what a run has read: where one that reads insides has forecast already, none is added.
     """
     of_exchanges = [market for market in feeds if market.venue != FILE_VENUE and not market.is_simulated]
     stored = [feed for feed in feeds.values() if isinstance(feed, StoredFeed)]
-    if not of_exchanges and not stored:
+    replays = [feed for feed in feeds.values() if isinstance(feed, ReplayFeed) and feed.insides]
+    if not of_exchanges and not stored and not replays:
         return
     with closing(open_database(database, creates=False)) as db:
         store = CandleStore(db)
         for market in of_exchanges:
             store_insides(store, market, _read_until_ms(db, market))
+        for replay in replays:  # its candles may have been stored by a replay without insides
+            opened = store.times_without_inside(replay.market, _read_until_ms(db, replay.market)).tolist()
+            found = {time_ms: replay.insides[time_ms] for time_ms in opened if time_ms in replay.insides}
+            if found:
+                store.add_insides(replay.market, found)
         for feed in stored:
             feed.has_insides = store.has_insides(feed.market)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,13 @@ def test_later_candles_change_no_inside(seed: int, count: int) -> None:
     before, after = found_in(finer[:count]), found_in(finer)
     whole = [time_ms for time_ms in before if time_ms + FIVE.duration_ms <= finer[count].open_time_ms]
     assert {time_ms: before[time_ms] for time_ms in whole} == {time_ms: after[time_ms] for time_ms in whole}
+
+
+def test_a_finer_candle_that_closes_after_the_candle_is_none_of_its_parts() -> None:
+    """The file's times are half a minute late, or its exchange's candles open there."""
+    late = [replace(candle, open_time_ms=candle.open_time_ms + 30_000) for candle in random_walk(5)]
+    (found,), (expected,) = found_in(late).values(), found_in(late[:4]).values()
+    assert found == expected and found.count == 4
 
 
 @pytest.mark.parametrize(

@@ -46,3 +46,17 @@ def test_imported_minutes_are_what_a_file_of_them_is(tmp_path: Path, files: tupl
     of_file = commands.invoke_json("headless", "--file", coarse, "--inside", minutes, "--data-dir", replay)
     without = commands.invoke_json("headless", "--file", coarse, "--data-dir", replay)
     assert of_stored["forecasts_sha256"] == of_file["forecasts_sha256"] != without["forecasts_sha256"]
+
+
+def test_candles_that_were_replayed_without_their_minutes_get_them_from_the_file(
+    tmp_path: Path, files: tuple[str, str]
+) -> None:
+    """Regression: the run read no inside, as its candles were stored already."""
+    coarse, minutes = files
+    fresh, used = (str(commands.configure(tmp_path / name)) for name in ("fresh", "used"))
+    commands.invoke_json("headless", "--file", coarse, "--data-dir", used)
+    found, expected = (
+        commands.invoke_json("headless", "--file", coarse, "--inside", minutes, "--data-dir", data)
+        for data in (used, fresh)
+    )
+    assert found["forecasts_sha256"] == expected["forecasts_sha256"]

@@ -45,13 +45,22 @@ def test_a_hole_in_the_finer_file_leaves_a_candle_without_an_inside(tmp_path: Pa
     assert [place for place, candle in enumerate(found.candles) if candle.inside is None] == [2]
 
 
-@pytest.mark.parametrize("other", ["same", "elsewhere", "later"])
+def test_a_file_that_gives_no_candle_an_inside_is_refused(tmp_path: Path) -> None:
+    finer = random_walk(60)
+    coarse = file_of(tmp_path, list(joined(file_of(tmp_path, finer), FIVE).candles))
+    sparse = file_of(tmp_path, [candle for place, candle in enumerate(finer) if place % 5 < 2])
+    with pytest.raises(CandleFileError, match=r"sparse\.csv has less than half"):
+        add_insides(coarse, sparse, "sparse.csv")
+
+
+@pytest.mark.parametrize("other", ["same", "elsewhere", "later", "other time zone"])
 def test_a_file_that_cannot_be_the_inside_is_refused_with_its_name(tmp_path: Path, other: str) -> None:
     finer = file_of(tmp_path, random_walk(60))
     coarse = joined(finer, FIVE)
     wrong = {
         "same": coarse,
         "elsewhere": file_of(tmp_path, [_dearer(candle) for candle in random_walk(60)]),
+        "other time zone": file_of(tmp_path, random_walk(60, start_ms=finer.candles[0].open_time_ms - 20 * 60_000)),
         "later": file_of(tmp_path, random_walk(60, start_ms=1_700_000_100_000)),
     }[other]
     with pytest.raises(CandleFileError, match=r"wrong\.csv"):
