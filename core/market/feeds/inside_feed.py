@@ -28,7 +28,8 @@ LONGEST = Interval.parse("1h")
 """Of longer candles the past would take hundreds of requests."""
 _WAIT_S = 0.3
 """The longest that a live candle waits for its inside."""
-_AGAIN_S = 0.05
+_AGAIN_S = 0.15
+"""After which a list without the newest finer candle is asked for once more: it may be late, or nothing was traded."""
 _REST_S = 60.0
 """Without requests after an error: the inside is worth less than the feed."""
 _log = logging.getLogger("ghostcandle.feed")
@@ -74,16 +75,17 @@ class InsideFeed:
     async def _inside(self, closed: ClosedCandle) -> Inside | None:
         if self._clock.monotonic_s() < self._resting_until_s:
             return None
-        ask = self._finer.inside_of(closed.candle, is_new=closed.is_live)
+        ask = self._finer.ask(closed.candle, is_new=closed.is_live)
         try:
-            return await asyncio.wait_for(ask, _WAIT_S) if closed.is_live else await ask
+            await (asyncio.wait_for(ask, _WAIT_S) if closed.is_live else ask)
         except TimeoutError:
-            return None
+            pass  # what came before is used
         except VenueError as trouble:
             _log.info("no insides of %s for a while: %s", shown_market(self.market), trouble)
             self._resting_until_s = self._clock.monotonic_s() + _REST_S
             await self._finer.close()
             return None
+        return self._finer.take(closed.candle)
 
 
 class _FinerCandles:
@@ -97,23 +99,27 @@ class _FinerCandles:
         self._fetched_until_ms = 0
         """The end of the newest candle whose finer ones were asked for, and are all there."""
 
-    async def inside_of(self, candle: Candle, *, is_new: bool) -> Inside | None:
-        """To be called in the order of the candles. is_new: it has just closed. Its newest finer candle may be missing
-        still: then it is asked for again."""
+    async def ask(self, candle: Candle, *, is_new: bool) -> None:
+        """Fetch the finer candles of this one, in the order of the candles. is_new: it has just closed."""
         end_ms = self._interval.close_time_ms(candle.open_time_ms)
+        may_ask_again = is_new
         while self._fetched_until_ms < end_ms:
-            newest_ms = await self._fetch(max(candle.open_time_ms, self._fetched_until_ms))
-            if is_new and newest_ms < end_ms - self._finer.duration_ms:
+            newest_ms = await self._fetch(max(candle.open_time_ms, self._fetched_until_ms), end_ms)
+            if may_ask_again and newest_ms < end_ms - self._finer.duration_ms:
+                may_ask_again = False
                 await asyncio.sleep(_AGAIN_S)
-                self._fetched_until_ms = candle.open_time_ms
             else:
                 self._fetched_until_ms = max(self._fetched_until_ms, end_ms)
+
+    def take(self, candle: Candle) -> Inside | None:
+        """The inside as far as it was fetched, once."""
         found = self._known.get(candle.open_time_ms)
         self._known = {time_ms: each for time_ms, each in self._known.items() if time_ms > candle.open_time_ms}
         return found
 
-    async def _fetch(self, since_ms: int) -> int:
-        """Ask for a page. Returns the opening time of its newest finer candle; 0 without any."""
+    async def _fetch(self, since_ms: int, closed_until_ms: int) -> int:
+        """Ask for a page. closed_until_ms: the end of the candle for which it is asked. Returns the opening time of its
+        newest finer candle; 0 without any."""
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
         venue = await asyncio.shield(self._opening)  # it continues after a live candle's time is over
@@ -125,9 +131,10 @@ class _FinerCandles:
         values = np.array([(row.open, row.high, row.low, row.close) for row in sound]).T
         found = insides(times, values, self._finer, self._interval)
         newest_ms = int(times[-1])
-        # The last candle of a page may be cut off by its end.
+        # The last candle of a page may be cut off by its end, or be open still.
         whole_until_ms = self._interval.open_time_ms(self._finer.close_time_ms(newest_ms))
-        self._known |= {time_ms: each for time_ms, each in found.items() if time_ms < whole_until_ms}
+        kept_until_ms = max(whole_until_ms, closed_until_ms)
+        self._known |= {time_ms: each for time_ms, each in found.items() if time_ms < kept_until_ms}
         self._fetched_until_ms = max(self._fetched_until_ms, whole_until_ms)
         return newest_ms
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Container
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -62,10 +62,13 @@ class SlowVenue(CcxtVenue):
 
 
 @asynccontextmanager
-async def both_exchanges() -> AsyncIterator[Market2]:
+async def both_exchanges(without: Container[int] = ()) -> AsyncIterator[Market2]:
+    """without: the seconds of each minute in which nothing is traded."""
     clock = loop_time()
     seconds = generated_tape(SECOND, clock.now_ms(), 600, future=600)
     minutes = Tape(joined(seconds.candles, MINUTE), MINUTE)
+    traded = [each for each in seconds.candles if each.open_time_ms // 1000 % 60 not in without]
+    seconds = Tape(traded, SECOND)
     async with (
         LoopbackExchange(minutes, clock.now_ms) as coarse,
         LoopbackExchange(seconds, clock.now_ms) as fine,
@@ -148,4 +151,12 @@ async def test_a_new_candle_costs_one_request_more() -> None:
                 break
         await feed.aclose()
         assert [later - earlier for earlier, later in pairwise(counts)] == [1, 1, 1]
+
+
+async def test_an_inside_whose_end_is_missing_is_taken_after_one_more_request() -> None:
+    async with both_exchanges(without=(59, 0)) as market:
+        received = await record_events(market.feed(), until=live(3))
+        of, asked = expected(market.seconds), sum("klines" in each for each in market.seconds.requests)
+        assert found(received) == {time_ms: of[time_ms] for time_ms in received.open_times()}
+        assert {of[time_ms].count for time_ms in received.open_times()} == {58} and asked <= _CATCH_UP + 2 * 3
         assert all(candle.inside is not None for candle in received.live)
