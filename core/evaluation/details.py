@@ -15,6 +15,7 @@ from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.assess import directions, extremes, shares_below
 from core.evaluation.findings import TouchAccuracy
+from core.evaluation.insides import inside_data
 from core.evaluation.judged_scores import (
     ALSO_DRAWN,
     JUDGED_QUANTITIES,
@@ -75,6 +76,7 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "horizons": {str(horizon): _pinball(those, horizon) for horizon, those in by_horizon.items()},
         "regimes": by_regime(first),
         "next_regime": next_regime(reader, run.market.interval.duration_ms, first["target_open_time_ms"]),
+        "inside": inside_data(db, run, reader),
         "after_gap": _of_group(after_gap, len(first) + len(after_gap)),
         "online": _online(first, run),
         "anytime": anytime(evidence.own),

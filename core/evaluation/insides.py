@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.domain.candle import Candle
 from core.domain.quantities import FloatArray
-from core.evaluation.findings import InsideAccuracy
+from core.evaluation.findings import InsideAccuracy, estimate_data
 from core.forecast.confidence import gain_sequence
 from core.forecast.inside_worth import InsideWorth
 from core.storage.candles import CandleStore
@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 MOST_CANDLES = 10_000
 """The newest ones of a run: they take about ten seconds."""
 _AT_ONCE = 500
+
+
+def inside_data(db: Database, run: Run, reader: RecordReader) -> dict[str, Any] | None:
+    """Of a run that has ended, as plain data; None of one that has read no inside. Raises StorageError."""
+    insides = RunningInsides(db, run, reader)
+    for _ in insides.read_more():
+        pass
+    found = insides.find()
+    if found is None:
+        return None
+    return {"candles": found.candles, "known": found.known, "worth": estimate_data(found.worth)}
 
 
 class RunningInsides:

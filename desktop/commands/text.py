@@ -199,6 +199,8 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         console.print(text_table((f"Touched within, {AFTER_WARM_UP}", *figures.TOUCHED_HEADER[1:]), touched))
         console.print()
     console.print(Text(figures.after_gap(summary)))
+    if summary["inside"]:
+        console.print(Text(figures.inside(summary)))
     for when, before, after, done in figures.drifts(summary):
         console.print(Text(f"Drift at {when} UTC: loss {before} to {after}. {done}"))
     console.print(Text(figures.EXPLAINED))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from core.domain.counts import counted
 from core.domain.dates import utc_text
 from core.forecast.experts import EXPERTS, REFERENCE
 from core.forecast.sample_sizes import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMATE
@@ -358,6 +359,16 @@ def after_gap(summary: dict[str, Any]) -> str:
     covered = _with_n(of["coverage_90"], of["n"], of["coverage_90_ci95"])
     hits = _with_n(of["direction"], of["direction_n"], of["direction_ci95"])
     return f"{head}. One candle ahead: {skills}; 90 % band covers {covered}; direction right {hits}."
+
+
+def inside(summary: dict[str, Any]) -> str:
+    """For how many candles an inside was known, and what HAR gained by it."""
+    of = summary["inside"]
+    worth = judged(of["worth"]["value"], of["worth"]["ci95"], of["worth"]["n"])
+    return (
+        f"The inside of {of['known']:,} of the newest {counted(of['candles'], 'candle')} is known. It improves HAR's "
+        f"forecast of the range by {worth} (valid at every look)."
+    )
 
 
 def touched(summary: dict[str, Any]) -> list[tuple[str, ...]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.domain.clock import SystemClock
-from core.evaluation.insides import RunningInsides
+from core.evaluation.insides import RunningInsides, inside_data
 from core.forecast.inside_worth import InsideWorth
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -47,6 +48,12 @@ def opened(root: Path) -> RunningInsides:
     return RunningInsides(db, run, RecordReader(db, run.run_id))
 
 
+def data(root: Path) -> dict[str, Any] | None:
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
+        run = RunStore(db).list()[0]
+        return inside_data(db, run, RecordReader(db, run.run_id))
+
+
 def read(insides: RunningInsides) -> None:
     for _ in insides.read_more():
         pass
@@ -78,3 +85,12 @@ def test_nothing_is_said_of_a_run_that_reads_no_insides(tmp_path: Path) -> None:
     plain = opened(tmp_path)
     read(plain)
     assert plain.find() is None and not plain._losses
+    assert data(tmp_path) is None
+
+
+def test_the_data_of_a_run_are_those_of_its_window(insides: RunningInsides, tmp_path: Path) -> None:
+    read(insides)
+    found, shown = data(tmp_path), insides.find()
+    assert found is not None and shown is not None
+    assert (found["candles"], found["known"]) == (shown.candles, shown.known)
+    assert found["worth"]["value"] == shown.worth.value and found["worth"]["n"] == shown.worth.n

@@ -149,6 +149,17 @@ def test_a_direction_beside_50_percent_proves_as_much_as_in_the_window(
     assert figures.coin_verdict(ci95, reverse_last) == said
 
 
+def test_what_insides_are_worth_is_a_section_of_a_run_that_reads_them(run: Recorded) -> None:
+    assert run.summary["inside"] is None
+    assert "The inside of candles" not in Tree(page(run.summary, run.timeline)).text
+    of = {"candles": 5000, "known": 4990, "worth": {"value": 0.0071, "ci95": [0.002, 0.012], "n": 4800}}
+    shown = Tree(page({**run.summary, "inside": of}, run.timeline)).text
+    for text in ("The inside of candles", "4,990 of the newest 5,000 candles", "+0.7 % (0.2 to 1.2) (valid"):
+        assert text in shown
+    unproven = {**run.summary, "inside": {**of, "worth": {"value": 0.0071, "ci95": [-0.002, 0.012], "n": 4800}}}
+    assert "not proven" in figures.inside(unproven)
+
+
 def test_candles_after_a_gap_are_separate_with_n_and_intervals(run: Recorded) -> None:
     assert run.summary["after_gap"]["n"] == 0
     assert "No evaluated candle came after a gap" in Tree(page(run.summary, run.timeline)).text
