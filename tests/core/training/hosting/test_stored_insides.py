@@ -28,7 +28,9 @@ from tests.support.candles import MINUTE, random_walk, without, write_csv
 FIVE = Interval.parse("5m")
 NAMES = ("ADA", "DOT")
 MARKETS = tuple(Market("binance", f"{name}/USDT", FIVE) for name in NAMES)
-COUNT = 24
+COUNT = 48
+"""HAR, which reads the insides, is part of a forecast from 30 scored ones on."""
+ALTERED = 36
 Minutes = list[list[Candle]]
 
 
@@ -123,7 +125,7 @@ def test_a_run_that_reads_no_insides_does_not_keep_a_new_one_from_them(tmp_path:
 
 def test_no_forecast_depends_on_minutes_after_its_candle(tmp_path: Path, minutes: Minutes) -> None:
     """The minutes are wilder from the middle of a candle on: that candle's inside is the first to differ."""
-    place = 5 * 12 + 2
+    place = 5 * ALTERED + 2
     altered = [[*each[:place], *(replace(one, low=0.8 * one.low) for one in each[place:])] for each in minutes]
     honest, other = (
         begin(stored(tmp_path / name, minutes, finer)) for name, finer in (("honest", minutes), ("other", altered))
@@ -133,7 +135,7 @@ def test_no_forecast_depends_on_minutes_after_its_candle(tmp_path: Path, minutes
     (of_honest, of_other) = (forecasts(spec) for spec in (honest, other))
     assert len(of_honest) == len(of_other) >= COUNT - 1
     same = [np.array_equal(one, two) for one, two in zip(of_honest, of_other, strict=True)]
-    assert same[:12] == [True] * 12 and not any(same[12:])
+    assert same[:ALTERED] == [True] * ALTERED and not any(same[ALTERED:])
 
 
 def forecasts(spec: SessionSpec) -> list[np.ndarray]:
