@@ -36,7 +36,7 @@ _GRACE_S = 60.0
 _FULL_COLLECTION_EVERY, _TRIM_EVERY = 500, 50
 """Tests. A full collection takes half a second and finds little; giving back memory takes a hundredth of that."""
 _KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
-_QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")
+_QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO", "Dask-")
 """Pools that keep idle threads for the next task, and threads that Python merely met."""
 
 _MAY_SERVE = ("slow", "venue", "benchmark", "bundle")

@@ -115,8 +115,8 @@ class DaskExecutor:
         """Those that take cells, one at a time, whatever threads they have: torch's generator is the process's."""
         self._refused: set[str] = set()
         self._jobs: dict[Future[Outcome], _Running] = {}
-        self._outages = 0
-        """How often the scheduler did not answer."""
+        self._outages, self._is_answering = 0, True
+        """How often the scheduler did not answer, and whether it did when it was asked last."""
         self._ended = threading.Event()
         self._needs_gpu, self._has_waited = needs_gpu, False
         self._keys = (f"ghostcandle-{uuid4().hex}-{number}" for number in count())
@@ -135,6 +135,8 @@ class DaskExecutor:
         future.add_done_callback(self._on_done)
 
     def _idle(self) -> list[str]:
+        if not self._is_answering:
+            return []
         busy = {running.address for running in self._jobs.values()}
         return sorted(self._workers - busy)
 
@@ -182,10 +184,11 @@ class DaskExecutor:
             )
         try:
             info: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
-        except _GONE:
+        except _GONE:  # if it is lost for good, Dask cancels what runs
             self._outages += 1
-            self._workers.clear()
+            self._is_answering = False
             return
+        self._is_answering = True
         able = {address for address, worker in info.items() if not self._needs_gpu or _gpus(worker)}
         self._workers &= able
         new = able - self._workers - self._refused

@@ -26,6 +26,8 @@ TABLE_EXPLAINED = (
     "mean over all cells of the setting; an edge is of the candles that all settings share. s a cell: mean seconds of "
     "its cells on the machines that computed them."
 )
+_NAMED = 3
+"""The most settings that a headline names."""
 
 
 def points(edge: Estimate) -> str:
@@ -41,10 +43,12 @@ def proof(edge: Estimate) -> str:
     return "proven" if edge.low > 0.0 else "proven to be worse"
 
 
-def headline(in_set: Sequence[str] | None, compared: int, edge: Estimate | None) -> str:
-    """in_set: the labels of the settings that may be the best; None: not determined. edge: of the chosen one over the
-    default; None if the default was chosen."""
-    return f"{_in_set(in_set, compared)} {_edge(edge)}"
+def headline(in_set: Sequence[str] | None, compared: int, best: str, edge: Estimate | None) -> str:
+    """in_set: the labels of the settings that may be the best; None: not determined. best: of the chosen one. edge:
+    its over the default; None if the default was chosen."""
+    is_outside = in_set is not None and best not in in_set
+    outside = " It is proven not to be the best on the second part." if is_outside else ""
+    return f"{_in_set(in_set, compared)} {_edge(edge)}{outside}"
 
 
 def _in_set(in_set: Sequence[str] | None, compared: int) -> str:
@@ -54,7 +58,8 @@ def _in_set(in_set: Sequence[str] | None, compared: int) -> str:
         return f"The {compared:,} settings are indistinguishable."
     if len(in_set) == 1:
         return f"Of {compared:,} settings one is proven to be the best: {printable(in_set[0])}."
-    return f"Of {compared:,} settings {len(in_set):,} are indistinguishable."
+    named = f": {'; '.join(map(printable, in_set))}" if len(in_set) <= _NAMED else ""
+    return f"Of {compared:,} settings {len(in_set):,} may be the best and are indistinguishable{named}."
 
 
 def _edge(edge: Estimate | None) -> str:
@@ -79,7 +84,7 @@ def _bound(p: float | None) -> str:
         return "All settings lose exactly what the default loses: none has an effect."
     value = "p below 0.001" if p < 0.001 else f"p = {p:.3f}"
     proven = "is proven, however many were tried" if p <= SIZE else "is not proven, given how many were tried"
-    return f"That any of them beats the default on the second part {proven} ({value})."
+    return f"That any of them, whichever it is, beats the default on the second part {proven} ({value})."
 
 
 def _of_seeds(seeds: Sequence[SeedEdge]) -> str:

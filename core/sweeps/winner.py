@@ -183,7 +183,7 @@ def _judged(parts: _Parts, comparison: Comparison, labels: Mapping[int, str], re
     notes = verdict_text.notes(labels[best], labels[parts.default], sizes, comparison.any_better_p, seeds)
     notes += (verdict_text.OVERLAP,) if parts.overlap else ()
     return Verdict(
-        verdict_text.headline(in_set, len(standings), None if is_default else edge),
+        verdict_text.headline(in_set, len(standings), labels[best], None if is_default else edge),
         notes + verdict_text.not_compared(reasons, labels),
         best,
         parts.default,
