@@ -147,7 +147,7 @@ class HeatMapPicture(Picture):
         palette = self.theme.palette
         for column, row in zip(*np.nonzero(np.isfinite(shares)), strict=True):
             colour = palette.inverse_text if shares[column, row] >= _DARK_FROM else palette.text
-            text = format_number(100.0 * float(self._means[column, row]), 1, signed=True)
+            text = format_number(100.0 * float(self._means[column, row]), 2, signed=True)
             number = pg.TextItem(text, color=colour, anchor=(0.5, 0.5))
             number.setPos(column + 0.5, row + 0.5)
             self.plot.addItem(number)
