@@ -325,7 +325,7 @@ def _move_mouse(chart: ChartWidget, place: QPointF) -> None:
 
 
 async def _tools(application: Application, folder: Path) -> None:
-    """Alerts, a note, a crossed alert, a measurement and training markers, on the dark chart."""
+    """Alerts, a note, a crossed alert and a measurement, on the dark chart."""
     window, chart, tools, series = application.window, application.chart, application.charting.tools, application.series
     assert series is not None
     appearance = dataclasses.replace(window.shell.settings.current.appearance, theme="dark")
