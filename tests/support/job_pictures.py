@@ -31,7 +31,7 @@ from desktop.jobs.job_commands import import_order, pretrain_order
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 SIZES = ((1600, 900), (1280, 720))
 THEMES = ("dark", "light")
-DOCK_SIZE = (1180, 210)
+DOCK_SIZE = (1180, 250)
 _LATER_ROWS = slice(1_500, 1_900)
 _PATIENCE_S = 240.0
 

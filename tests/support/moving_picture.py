@@ -12,15 +12,13 @@ import numpy as np
 from PySide6.QtCore import QBuffer, QIODevice
 from PySide6.QtGui import QImage
 
-from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.layouts.arrangements import Arrangement
+from desktop.layouts.arrangements import WATCH
 from tests.support.picture_names import MOVING
 
 FRAMES = 14
 SIZE = (1120, 630)
 _ZOOM = 1.6
-_ARRANGEMENT = Arrangement(right=(((ActionId.SHOW_LOSS,), 0.42), ((ActionId.SHOW_ACCURACY,), 0.58)))
 _DELAY_MS = 600
 _LAST_DELAY_MS = 1_800
 _TIMEOUT_S = 60.0
@@ -34,8 +32,8 @@ async def shoot(application: Application, folder: Path) -> None:
     window, chart = application.window, application.chart
     appearance = dataclasses.replace(application.settings.current.appearance, theme="dark")
     application.settings.change(dataclasses.replace(application.settings.current, appearance=appearance))
-    window.arrange(_ARRANGEMENT)
     window.resize(*SIZE)
+    window.arrange(WATCH)
     chart.zoom(_ZOOM)
     await asyncio.sleep(0.8)
     frames: list[QImage] = []

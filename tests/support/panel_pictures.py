@@ -20,6 +20,7 @@ _SIZES = {
     ActionId.SHOW_LOSS: QSize(480, 380),
     ActionId.SHOW_EVENTS: QSize(940, 260),
 }
+_SHEET_SIZE = QSize(1200, 1040)
 _SETTLED_S = 0.8
 
 
@@ -28,7 +29,8 @@ async def shoot(application: Application, folder: Path) -> None:
     window = application.window
     appearance = dataclasses.replace(window.shell.settings.current.appearance, theme="dark")
     window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
-    for incident in _incidents(application):
+    incidents = _incidents(application)
+    for incident in incidents:
         application.state.apply(incident)
     window.panels.events.show_kind(EventKind.INCIDENT)
     for action_id, name in PANELS.items():
@@ -36,6 +38,7 @@ async def shoot(application: Application, folder: Path) -> None:
         dock.setFloating(True)
         dock.show()
         dock.resize(_SIZES[action_id])
+        window.panels.events.select(incidents[-1])
         await asyncio.sleep(_SETTLED_S)
         assert dock.widget().grab().save(str(folder / f"{name}-dark.png"))
     window.panels.events.show_kind(EventKind.LOG)
@@ -46,6 +49,7 @@ async def shoot(application: Application, folder: Path) -> None:
     before = set(window.findChildren(QDialog))
     window.shell.actions[ActionId.SHORTCUTS].trigger()
     (sheet,) = set(window.findChildren(QDialog)) - before
+    sheet.resize(_SHEET_SIZE)
     await _dialog(sheet, folder / "shortcuts-dark.png")
 
 

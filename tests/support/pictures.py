@@ -1,6 +1,6 @@
 """The pictures of README and docs: the real window over the shipped sample, at its sizes and in both themes.
 
-python -m tests.support.pictures docs/pictures [--steps 400] [--only moving --only first-hour]
+python -m tests.support.pictures docs/pictures [--steps 900] [--only moving --only first-hour]
 """
 
 from __future__ import annotations
@@ -40,16 +40,18 @@ from tests.support.picture_names import MADE, SIZES, THEMES
 _NO_VENUE = "no-exchange"
 """Never answers, so the window shows the shipped sample: the pictures are the same on every machine."""
 GRADIENTS_SIZE = (440, 860)
-ACCURACY_SIZE = (400, 440)
+ACCURACY_SIZE = (400, 586)
 ACCURACY_PAGES = ("Verdict", "Models", "Bands and errors")
+_EARLY_STEPS = 300
+"""The verdict is still open."""
 _GAP_PX = 16
-BROWSER_SIZE = (1180, 260)
+BROWSER_SIZE = (1180, 310)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=900, help="the scores have intervals from 750 on")
     parser.add_argument("--only", action="append", choices=_PARTS, help="may be given several times")
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
@@ -71,6 +73,9 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int, only: I
     application.window.resize(*SIZES[0])
     application.start()
     try:
+        if not only or "first-hour" in only:
+            await _until(lambda: _is_caught_up(application, min(_EARLY_STEPS, steps)))
+            await first_hour_pictures.shoot_early(application, folder)
         await _until(lambda: _is_caught_up(application, steps))
         await asyncio.sleep(3.0)
         while application.window.banner.shown is not None:
@@ -108,8 +113,15 @@ async def _until(condition: object, timeout_s: float = 600.0) -> None:
 
 
 async def _ghosts(application: Application) -> None:
-    """On a busy machine the trainer may be behind the replay, without ghosts."""
+    """Wait for those of the newest candle, and take the mouse off the chart.
+
+    On a busy machine the trainer may be behind the replay. Closed dialogs and resized windows bring the mouse back.
+    """
     await _until(lambda: _has_ghosts_of_the_model(application))
+    chart = application.chart
+    for widget in (chart.viewport(), chart):  # the view's own handler gets none from its viewport
+        QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
+    chart.flush()
 
 
 async def _windows(application: Application, folder: Path) -> None:
@@ -161,6 +173,7 @@ async def _accuracy(application: Application, folder: Path) -> None:
             panel.tabs.setCurrentIndex(names.index(name))
             if panel.tabs.currentIndex() > 0:
                 await _until(lambda: application.state.accuracy is not None and application.state.accuracy.is_whole)
+                await asyncio.sleep(1.6)  # the plots come one after another
             await asyncio.sleep(0.8)
             pages.append(panel.grab())
         assert _side_by_side(pages, window.palette().window().color()).save(str(folder / f"accuracy-{theme}.png"))
@@ -195,7 +208,7 @@ async def _browser(application: Application, folder: Path) -> None:
     source.set_tags(chosen, ["keep"], [])
     shown = ("marks", "name", "step", "saved", "adds", "coverage", "direction", "loss", "gradients", "device", "tags")
     panel.show_settings(BrowserSettings(columns=shown))
-    panel.filter.setText("loss < 1 and step > 50")
+    panel.filter.setText("coverage > 85 and step > 500")
     for theme in THEMES:
         appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
         window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
@@ -210,12 +223,15 @@ async def _browser(application: Application, folder: Path) -> None:
     await asyncio.sleep(0.8)
     assert dialog.grab().save(str(folder / "checkpoints-compare-light.png"))
     dialog.reject()
-    # comparing has put their ghosts on the chart
+    # comparing has put their ghosts on the chart; the replay pauses until they are those of the newest candle
     await _until(lambda: len(application.browser.previews.layer.shown) == len(chosen))
+    window.shell.actions[ActionId.TRAVEL_PLAY].trigger()
     await _ghosts(application)
+    await asyncio.sleep(2.0)
     application.chart.zoom(3.0)
     await asyncio.sleep(0.8)
     assert application.chart.grab().save(str(folder / "checkpoints-ghosts-light.png"))
+    window.shell.actions[ActionId.TRAVEL_PLAY].trigger()
     application.browser.previews.hide()
     application.chart.reset_view()
     panel.filter.clear()
@@ -226,7 +242,6 @@ async def _browser(application: Application, folder: Path) -> None:
 async def _hindsight(application: Application, folder: Path) -> None:
     """Past forecasts over the candles that followed, in both themes."""
     window, chart = application.window, application.chart
-    QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
     window.resize(*SIZES[0])
     shown = dataclasses.replace(window.shell.settings.current.chart, hindsight=True, hindsight_horizon=3)
     window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
@@ -310,14 +325,13 @@ def _move_mouse(chart: ChartWidget, place: QPointF) -> None:
 
 
 async def _tools(application: Application, folder: Path) -> None:
-    """Alerts, a note, a crossed alert, a measurement and training markers, on the dark chart."""
+    """Alerts, a note, a crossed alert and a measurement, on the dark chart."""
     window, chart, tools, series = application.window, application.chart, application.charting.tools, application.series
     assert series is not None
     appearance = dataclasses.replace(window.shell.settings.current.appearance, theme="dark")
     window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
     window.resize(*SIZES[0])
     await asyncio.sleep(0.8)
-    QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
     store, shown, decimals = tools.placed_store, chart.frame.prices, chart.model.decimals()
     rise = max(
         [series[index] for index in range(len(series) - 60, len(series))], key=lambda candle: candle.close - candle.open
@@ -341,22 +355,30 @@ async def _tools(application: Application, folder: Path) -> None:
 async def _chances(application: Application, folder: Path) -> None:
     """Sample paths, and the chances of the price at the mouse, which is on the price axis."""
     settings, chart = application.window.shell.settings, application.chart
+    settings.change(
+        dataclasses.replace(settings.current, appearance=dataclasses.replace(settings.current.appearance, theme="dark"))
+    )
+    application.window.resize(*SIZES[0])
     settings.change_chart(sample_paths=True)
-    await _until(lambda: chart.model.central_path() is not None)
+    application.window.shell.actions[ActionId.TRAVEL_PLAY].trigger()  # else the next candle comes before the paths
     await _ghosts(application)
+    await _until(lambda: chart.model.central_path() is not None)
     chart.zoom(3.0)
+    await asyncio.sleep(2.0)
     ghost = chart.model.ghosts()[-1].ghost
     place = QPointF(chart.frame.layout.plot_right + 20.0, chart.frame.y(ghost.close_quantiles[-2]))
     _move_mouse(chart, place / chart.devicePixelRatio())
     await asyncio.sleep(0.8)
     assert chart.grab().save(str(folder / "chances-dark.png"))
     chart.reset_view()
+    application.window.shell.actions[ActionId.TRAVEL_PLAY].trigger()
     settings.change_chart(sample_paths=False)
 
 
 def _has_ghosts_of_the_model(application: Application) -> bool:
     model = application.chart.model
-    return bool(model.ghosts()) and model.forecast is not None and not model.forecast.is_by_simple_rules
+    is_of_model = model.forecast is not None and not model.forecast.is_by_simple_rules
+    return is_of_model and bool(model.ghosts()) and not model.forecast_age
 
 
 _PARTS: dict[str, Callable[[Application, Path], Awaitable[None]]] = {
@@ -371,8 +393,8 @@ _PARTS: dict[str, Callable[[Application, Path], Awaitable[None]]] = {
     "hindsight": _hindsight,
     "regimes": _regimes,
     "indicators": _indicators,
-    "tools": _tools,
     "chances": _chances,
+    "tools": _tools,
     "panels": panel_pictures.shoot,
 }
 """In the order in which they are made; the window of several markets is made after them."""
