@@ -19,7 +19,7 @@ STORED = ("--feed", "stored", "--venue", "binance", "--symbol", "BTC/USDT", "--i
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, str]:
     """Of five minutes, and their minutes."""
-    minutes = write_csv(tmp_path / "minutes.csv", random_walk(5 * 24))
+    minutes = write_csv(tmp_path / "minutes.csv", random_walk(5 * 48))
     coarse = write_csv(tmp_path / "coarse.csv", joined(read_candle_file(minutes), FIVE).candles)
     return str(coarse), str(minutes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from PySide6.QtWidgets import QApplication
 from core.domain.candle import Interval, Market
 from core.domain.clock import SystemClock
 from core.market.feeds.rate_limits import RateLimitHolds
+from core.market.history.candle_file import read_candle_file
+from core.market.history.insides import joined
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -50,9 +53,11 @@ def feed_words(application: Application) -> str:
 def test_stored_candles_have_insides_if_their_minutes_are_stored(tmp_path: Path, has_minutes: bool) -> None:
     with open_database(tmp_path / "db.sqlite3") as db:
         store, clock, five = CandleStore(db), SystemClock(), Interval.parse("5m")
-        store.save(Market("binance", "BTC/USDT", five), random_walk(4, interval=five))
+        minutes = read_candle_file(write_csv(tmp_path / "minutes.csv", random_walk(20)))
+        candles = [replace(candle, inside=None) for candle in joined(minutes, five).candles]
+        store.save(Market("binance", "BTC/USDT", five), candles)
         if has_minutes:
-            store.save(Market("binance", "BTC/USDT", MINUTE), random_walk(20))
+            store.save(Market("binance", "BTC/USDT", MINUTE), list(minutes.candles))
         feeds = MarketFeeds(store, HoleStore(db), clock, None, RateLimitHolds(clock))
         asyncio.run(_opened(feeds, MarketSettings(feed="stored", venue="binance", symbol="BTC/USDT", interval="5m")))
         assert feeds.has_insides is has_minutes
