@@ -79,8 +79,8 @@ class ResidualBlock(nn.Module):
 class CandleTransformer(nn.Module):
     """Features of the last T candles to corrections of the normalised quantiles of a cheap forecast.
 
-    The head starts at zero: an untrained model returns exactly that forecast. So do the weights of other
-    markets, which a model that does not read them does not have.
+    The head starts at zero: an untrained model returns exactly that forecast. So do the weights of other markets, which
+    a model that does not read them does not have.
     """
 
     def __init__(self, shape: ModelShape) -> None:

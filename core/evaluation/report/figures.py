@@ -366,8 +366,8 @@ def inside(summary: dict[str, Any]) -> str:
     of = summary["inside"]
     worth = judged(of["worth"]["value"], of["worth"]["ci95"], of["worth"]["n"])
     return (
-        f"The inside of {of['known']:,} of the newest {counted(of['candles'], 'candle')} is known. It improves HAR's "
-        f"forecast of the range by {worth} (valid at every look)."
+        f"The inside of {of['known']:,} of the newest {counted(of['candles'], 'candle')} is known. To HAR's skill of "
+        f"the range it adds {worth} (valid at every look)."
     )
 
 
