@@ -93,6 +93,8 @@ class MarketChoice(QObject):
             return
         before, interval = self._settings.current.market, str(market.interval)
         where = replace(before, feed=feed, venue=market.venue, symbol=market.symbol, interval=interval)
+        if feed == "simulate" != before.feed:
+            where = replace(where, speed=None)  # that of a replay
         if feed in ("replay", "sample"):
             where = replace(where, replayed_as=market.symbol)
         if file is not None and file != before.file:  # only of the newest file it is known what belongs to it

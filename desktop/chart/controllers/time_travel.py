@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent
@@ -49,9 +50,6 @@ class TimeTravel(QObject):
         self._reading.timeout.connect(self._read)
         self._walk.timeout.connect(self._walk_on)
         self._pace: ReplayPace | None = None
-        self._kept_speed: tuple[float, float | None] | None = None
-        """The speed that was chosen in the bar, for all replays until the market dialog names another; and the speed of
-        the settings then."""
         self._shows_warm_up = False
         around = chart.parentWidget()
         if around is not None and (layout := around.layout()) is not None:
@@ -122,8 +120,9 @@ class TimeTravel(QObject):
         """Set the running feed's pace; None if it has none."""
         self._pace = pace
         if pace is not None:
-            if self._kept_speed is not None and self._kept_speed[1] == self._shell.settings.current.market.speed:
-                pace.set_speed(self._kept_speed[0])
+            chosen = self._shell.settings.current.market.speed
+            if chosen is not None:
+                pace.set_speed(chosen)  # a feed that is opened once more has the speed that it began with
             self._speed = pace.speed or _USUAL_SPEED
         self._show_speed()
         self.present()
@@ -277,7 +276,8 @@ class TimeTravel(QObject):
         self._speed = speed or max(SPEEDS)
         if self._pace is not None:
             self._pace.set_speed(speed)
-            self._kept_speed = speed, self._shell.settings.current.market.speed
+            settings = self._shell.settings
+            settings.change(replace(settings.current, market=replace(settings.current.market, speed=speed)))
         if self._walk.isActive():
             self._walk.start(round(1000 / self._speed))
 

@@ -341,17 +341,19 @@ def test_a_replay_can_be_as_fast_as_possible_and_a_walk_cannot(at_now: Traveller
     assert speed.count() == offered and speed.currentData() > 0.0
 
 
-def test_the_chosen_speed_stays_for_the_next_replay_until_the_dialog_names_one(at_now: Traveller) -> None:
-    """Regression: a switch of market went back to two candles a second."""
+def test_the_chosen_speed_stays_for_the_next_replay_and_is_that_of_the_market_dialog(at_now: Traveller) -> None:
+    """Regressions: a switch of market went back to two candles a second; the dialog showed a speed that no longer
+    applied, and choosing it again changed nothing."""
     travel, settings = at_now.travel, at_now.bench.shell.settings
     travel.set_pace(ReplayPace(2.0, [FILE]))
     travel.bar.speed_chosen.emit(10.0)
+    assert settings.current.market.speed == 10.0
     travel.set_pace(None)
     travel.set_pace(following := ReplayPace(2.0, [FILE]))
     assert following.speed == travel.bar.speed.currentData() == 10.0
-    settings.change(replace(settings.current, market=replace(settings.current.market, speed=5.0)))
-    travel.set_pace(of_dialog := ReplayPace(5.0, [FILE]))
-    assert of_dialog.speed == travel.bar.speed.currentData() == 5.0
+    settings.change(replace(settings.current, market=replace(settings.current.market, speed=2.0)))
+    travel.set_pace(of_dialog := ReplayPace(2.0, [FILE]))
+    assert of_dialog.speed == travel.bar.speed.currentData() == 2.0
 
 
 def test_the_speed_is_named_as_the_one_after_the_warm_up_while_that_lasts(at_now: Traveller) -> None:
