@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -22,14 +22,12 @@ from core.machine.cuda_setup import Gpu, known_fault
 from core.machine.readings import MachineReading, cuda_of_torch, is_torch_for_cpu_only
 from core.settings.tree import Settings
 from desktop.dialogs.file_check import FilePicker, check_replayable
+from desktop.ui.dialog_parts import room_on_screen
 from desktop.ui.plain_text import Label, set_tooltip
 from desktop.ui.stacks import stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _COLUMNS = 4
-_BUTTON_WIDTH = 150
-_BUTTON_HEIGHT = 34
-_MARGIN = 24
 _SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT")
 _CUDA, _FILE = "cuda", "file"
 _ABOUT = QT_TRANSLATE_NOOP(
@@ -38,6 +36,22 @@ _ABOUT = QT_TRANSLATE_NOOP(
     "keeps an honest score of its forecasts.",
 )
 _LATER = QT_TRANSLATE_NOOP("Dialogs", "You can change all of this later: File › Choose market, File › Preferences.")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Pixels of the dialog's parts and of the room between them, and its title's size as a multiple of usual text."""
+
+    button: QSize
+    margin: int
+    spacing: int
+    in_row: int
+    title: float
+
+
+_USUAL, _TIGHT = Sizes(QSize(150, 34), 24, 16, 6, 1.6), Sizes(QSize(130, 26), 10, 4, 2, 1.3)
+_ROOM_FOR_USUAL = QSize(680, 470)
+"""A laptop of 1366x768 at 200 % has half of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +109,26 @@ class WelcomeDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Welcome"))
         self._settings = settings
+        room = room_on_screen(self)
+        self._sizes = _USUAL if room.expandedTo(_ROOM_FOR_USUAL) == room else _TIGHT
         market = translate("Dialogs", "The market {0}")
         symbols = (Choice(symbol, market.format(symbol), symbol) for symbol in _SYMBOLS)
-        self.symbols = ChoiceRow(translate("Dialogs", "Watch"), symbols)
-        self.sources = ChoiceRow(translate("Dialogs", "Candles"), map(_translated, _SOURCES))
+        self.symbols = ChoiceRow(translate("Dialogs", "Watch"), symbols, self._sizes)
+        self.sources = ChoiceRow(translate("Dialogs", "Candles"), map(_translated, _SOURCES), self._sizes)
         self.picker = FilePicker(several=False, look=check_replayable)
         self.picker.browse.setAutoDefault(False)
         self.picker.line.setAccessibleName(translate("Dialogs", "Candle file"))
         self.picker.hide()
-        self.found = _wide_label("")
+        self.found = self._wide_label("")
         """What is in the file, or why it cannot be replayed."""
         self.found.hide()
-        self.devices = ChoiceRow(translate("Dialogs", "Train on"), map(_translated, _DEVICES))
+        self.devices = ChoiceRow(translate("Dialogs", "Train on"), map(_translated, _DEVICES), self._sizes)
         self.devices.offer(_CUDA, is_offered=False)
         self.devices.show_note(translate("Dialogs", "Looking for an NVIDIA GPU…"))
         buttons = QDialogButtonBox()
         self.start = buttons.addButton(translate("Dialogs", "Start watching"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.start.setDefault(True)
-        self.start.setMinimumHeight(_BUTTON_HEIGHT)
+        self.start.setMinimumHeight(self._sizes.button.height())
         buttons.accepted.connect(self.accept)
         self._build(buttons)
         self.sources.changed.connect(self._on_source)
@@ -142,13 +158,16 @@ class WelcomeDialog(QDialog):
     def _build(self, buttons: QDialogButtonBox) -> None:
         title = Label(translate("Dialogs", "Welcome to Ghostcandle"))
         font = title.font()
-        font.setPointSizeF(font.pointSizeF() * 1.6)
+        font.setPointSizeF(font.pointSizeF() * self._sizes.title)
         font.setBold(True)
         title.setFont(font)
-        about, later = _wide_label(translate("Dialogs", _ABOUT)), _wide_label(translate("Dialogs", _LATER))
+        about, later = (self._wide_label(translate("Dialogs", each)) for each in (_ABOUT, _LATER))
         later.setForegroundRole(later.palette().ColorRole.PlaceholderText)
         parts = (title, about, self.symbols, self.sources, self.picker, self.found, self.devices, later, buttons)
-        stacked(self, *parts, margins=(_MARGIN,) * 4, spacing=16)
+        stacked(self, *parts, margins=(self._sizes.margin,) * 4, spacing=self._sizes.spacing)
+
+    def _wide_label(self, text: str) -> Label:
+        return _wide_label(text, _COLUMNS * self._sizes.button.width())
 
     def _emit_chosen(self, result: int) -> None:
         is_accepted = result == QDialog.DialogCode.Accepted
@@ -183,13 +202,15 @@ class ChoiceRow(QWidget):
 
     changed = Signal()
 
-    def __init__(self, title: str, choices: Iterable[Choice]) -> None:
+    def __init__(self, title: str, choices: Iterable[Choice], sizes: Sizes) -> None:
         super().__init__()
+        self._sizes = sizes
         self._choices = tuple(choices)
         self._group = QButtonGroup(self)
         self.setAccessibleName(title)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(sizes.in_row)
         heading = Label(title)
         font = heading.font()
         font.setBold(True)
@@ -198,8 +219,8 @@ class ChoiceRow(QWidget):
         for number, choice in enumerate(self._choices):
             grid.addWidget(self._button(number, choice), 1, number)
         for column in range(_COLUMNS):
-            grid.setColumnMinimumWidth(column, _BUTTON_WIDTH)
-        self.note = _wide_label("")
+            grid.setColumnMinimumWidth(column, sizes.button.width())
+        self.note = _wide_label("", _COLUMNS * sizes.button.width())
         self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.note.hide()
         grid.addWidget(self.note, 2, 0, 1, _COLUMNS)
@@ -244,7 +265,7 @@ class ChoiceRow(QWidget):
         button.toggled.connect(lambda is_down: _colour(button, is_down=is_down))
         button.setChecked(number == 0)
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        button.setMinimumHeight(_BUTTON_HEIGHT)
+        button.setMinimumHeight(self._sizes.button.height())
         self._group.addButton(button, number)
         return button
 
@@ -285,7 +306,7 @@ def _colour(button: QAbstractButton, *, is_down: bool) -> None:
     button.setPalette(palette)
 
 
-def _wide_label(text: str) -> Label:
+def _wide_label(text: str, width: int) -> Label:
     label = Label(text, alignment=Qt.AlignmentFlag.AlignLeft, wraps=True)
-    label.setMinimumWidth(_COLUMNS * _BUTTON_WIDTH)
+    label.setMinimumWidth(width)
     return label

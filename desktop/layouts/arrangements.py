@@ -30,12 +30,14 @@ _AROUND_PX = 110
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """right: from the top down, with the share of the column that each has; bottom: below the chart, whose height is a
-    share of the window's within limits. Other docks are closed."""
+    share of the window's within limits. in_front: where all lie behind tabs; None: the first. Other docks are closed.
+    """
 
     right: tuple[tuple[Tabs, float], ...]
     bottom: Tabs = ()
     bottom_share: float = 0.26
     bottom_px: tuple[int, int] = (180, 280)
+    in_front: ActionId | None = None
 
     @property
     def shown(self) -> frozenset[ActionId]:
@@ -43,7 +45,10 @@ class Arrangement:
 
 
 _ID = ActionId
-WATCH = Arrangement(right=(((_ID.SHOW_MARKETS,), 0.4), ((_ID.SHOW_ACCURACY,), 0.6)))
+WATCH = Arrangement(
+    right=(((_ID.SHOW_MARKETS,), 0.4), ((_ID.SHOW_ACCURACY,), 0.6)),
+    in_front=_ID.SHOW_ACCURACY,
+)
 """The default: a large chart, prices beside it, and how good the ghosts have been."""
 TRAIN = Arrangement(
     right=(((_ID.SHOW_LOSS,), 0.45), ((_ID.SHOW_GRADIENTS, _ID.SHOW_ACCURACY), 0.55)),
@@ -116,7 +121,7 @@ def _fitted(arrangement: Arrangement, window: QMainWindow) -> Arrangement:
     if room.width() >= enlarged(_ROOM_FOR_COLUMN.width()) and room.height() >= enlarged(_ROOM_FOR_COLUMN.height()):
         return arrangement
     tabs = (*(each for tabs, _share in arrangement.right for each in tabs), *arrangement.bottom)
-    return Arrangement(right=((tabs, 1.0),))
+    return Arrangement(right=((tuple(sorted(tabs, key=lambda tab: tab is not arrangement.in_front)), 1.0),))
 
 
 class DockSizes(QObject):

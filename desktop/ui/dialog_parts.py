@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from weakref import WeakMethod
 
-from PySide6.QtCore import QSize, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea, QStyle, QVBoxLayout, QWidget
 
 from desktop.ui.plain_text import WrappedLabel, set_tooltip
@@ -125,6 +125,8 @@ def keep_on_screen(dialog: QDialog) -> None:
         natural = dialog.sizeHint() + QSize(bar, bar)
         _scroll(dialog, room)
         dialog.resize(natural.expandedTo(dialog.size()).boundedTo(room))
+    elif is_ours and not dialog.testAttribute(Qt.WidgetAttribute.WA_Resized):
+        dialog.resize(dialog.sizeHint().boundedTo(room))  # Qt itself would use no more than two thirds of the screen
     if dialog.minimumWidth() > room.width():
         dialog.setMinimumWidth(room.width())
     if dialog.minimumHeight() > room.height():

@@ -49,6 +49,7 @@ _SILENT = frozenset({FeedState.CONNECTING, FeedState.RECONNECTING, FeedState.FAI
 _IDLE_AFTER_MS = 10_000
 _NEXT_CANDLES = 2
 _ICON_PX = 14
+_PROGRESS_PX = (50, 110)
 _MARGINS_PX = (8, 0, 4, 0)
 _SPACING_PX = 6
 _LONGEST_TITLE = 60
@@ -68,7 +69,9 @@ class JobBar(QToolButton):
         self.setAccessibleName(translate("Jobs", "Jobs"))
         self.title = ElidedLabel()
         self._progress = QProgressBar(textVisible=False)
-        self._progress.setFixedSize(QSize(110, 10))
+        self._progress.setFixedHeight(10)
+        self._progress.setMinimumWidth(_PROGRESS_PX[0])
+        self._progress.setMaximumWidth(_PROGRESS_PX[1])
         self._progress.setAccessibleName(translate("Jobs", "Progress of the oldest job"))
         self._left = Label()
         self._row = beside(self, margins=(6, 0, 6, 0), spacing=6)
@@ -139,7 +142,8 @@ class Facts(QWidget):
 
 class StatusPanel(Panel):
     """Feed, trainer, step, loss, the answers to three questions, device, and the running jobs. Without room for all,
-    the device is hidden first, then loss and step, and then the ends of sentences."""
+    the device is hidden first, then loss and step, then the ends of sentences, and at last what the model and its
+    learning add."""
 
     def __init__(self, state: RunState, theme: Theme) -> None:
         super().__init__(theme)
@@ -150,11 +154,12 @@ class StatusPanel(Panel):
         self.trainer, self.step, self.loss, self.device = (Label() for _ in range(4))
         self.answers = tuple(Label() for _ in range(3))
         self.jobs = JobBar(theme)
-        self._of_answers = Facts(theme, self.answers)
+        self._of_ghosts, self._of_model = Facts(theme, self.answers[:1]), Facts(theme, self.answers[1:])
+        self._has_answers = False
         trainer, step, loss, device = (
             Facts(theme, [each]) for each in (self.trainer, self.step, self.loss, self.device)
         )
-        self._parts = (self._dot, self.feed, self.jobs, trainer, step, loss, self._of_answers, device)
+        self._parts = (self._dot, self.feed, self.jobs, trainer, step, loss, self._of_ghosts, self._of_model, device)
         self._first_dropped = (device, loss, step)
         beside(self, *self._parts, stretched=self.feed, margins=_MARGINS_PX, spacing=_SPACING_PX)
         self.follow(state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed)
@@ -168,7 +173,8 @@ class StatusPanel(Panel):
     def minimumSizeHint(self) -> QSize:
         """Without what is hidden first: the window may be narrower than all of it."""
         room = super().minimumSizeHint()
-        shown = (part.minimumSizeHint().width() + _SPACING_PX for part in self._first_dropped if part.isVisibleTo(self))
+        dropped = (*self._first_dropped, self._of_model)
+        shown = (part.minimumSizeHint().width() + _SPACING_PX for part in dropped if part.isVisibleTo(self))
         return QSize(room.width() - sum(shown), room.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -213,12 +219,15 @@ class StatusPanel(Panel):
 
     def _fit(self) -> None:
         """Show the feed and the running job in full as long as something less important can be hidden."""
+        self._of_model.setVisible(self._has_answers)
         always = [part for part in self._parts if part not in self._first_dropped and not part.isHidden()]
         left, _, right, _ = _MARGINS_PX
         needed = left + right + sum(_room_for(part) for part in (*always, *self._first_dropped)) - _SPACING_PX
         for part in self._first_dropped:
             part.setVisible(needed <= self.width())
             needed -= 0 if needed <= self.width() else _room_for(part)
+        least = left + right + sum(part.minimumSizeHint().width() + _SPACING_PX for part in always) - _SPACING_PX
+        self._of_model.setVisible(self._has_answers and least <= self.width())
 
     def _answers(self, status: MarketStatus) -> Answers:
         has_ended, has_diverged = bool(ending_words(self._state)), self._state.has_diverged
@@ -230,7 +239,8 @@ class StatusPanel(Panel):
         of_market = ""
         if market is not None and len(self._state.members) > 1:
             of_market = f"{shown_symbol(market.venue, market.symbol)}: "
-        self._of_answers.setVisible(bool(found))
+        self._has_answers = bool(found)
+        self._of_ghosts.setVisible(self._has_answers)
         for label, answer in zip_longest(self.answers, found):
             label.setVisible(answer is not None)
             if answers is not None and answer is not None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from core.machine.readings import GpuReading, MachineReading
@@ -12,6 +12,7 @@ from core.settings.tree import Settings
 from desktop.dialogs import welcome
 from desktop.dialogs.welcome import ChoiceRow, WelcomeDialog
 from desktop.services.machine_watch import MachineWatch
+from desktop.ui.dialog_parts import keep_on_screen
 from desktop.ui.theme import Theme
 from tests.support.candles import random_walk, without, write_csv
 
@@ -28,6 +29,22 @@ def dialog(qtbot: QtBot) -> WelcomeDialog:
 
 def click(qtbot: QtBot, row: ChoiceRow, text: str) -> None:
     qtbot.mouseClick(row.button(text), LEFT)
+
+
+def test_it_is_whole_on_a_laptop_of_1366x768_at_200_percent(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = QSize(628, 330)
+    for place in ("desktop.dialogs.welcome", "desktop.ui.dialog_parts"):
+        monkeypatch.setattr(f"{place}.room_on_screen", lambda _dialog: room)
+    dialog = WelcomeDialog(Settings())
+    qtbot.addWidget(dialog)
+    keep_on_screen(dialog)
+    dialog.show()
+    assert dialog.size().boundedTo(room) == dialog.size() and not dialog.findChildren(QScrollArea)
+    dialog.show_machine(machine())
+    QApplication.processEvents()
+    note = dialog.devices.note
+    button = dialog.devices.button("CPU")
+    assert note.geometry().top() > button.geometry().bottom() and note.height() >= note.heightForWidth(note.width())
 
 
 def test_three_clicks_choose_symbol_and_exchange_and_start(qtbot: QtBot, dialog: WelcomeDialog) -> None:

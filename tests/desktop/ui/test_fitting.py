@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QScrollArea, QVBoxLayout
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.dialog_parts import keep_on_screen, room_on_screen
@@ -66,3 +75,19 @@ def test_a_requested_size_is_limited_to_the_screen(qtbot: QtBot) -> None:
     keep_on_screen(dialog)
     assert dialog.width() == room_on_screen(dialog).width() < dialog.screen().availableGeometry().width()
     assert dialog.height() == 100
+
+
+def test_a_dialog_may_be_higher_than_two_thirds_of_the_screen(qtbot: QtBot) -> None:
+    """Regression: on a screen of 384 pixels Welcome lacked the height of a line, which lay over its buttons."""
+    dialog = QDialog()
+    qtbot.addWidget(dialog)
+    wrapped = QLabel("A sentence that takes two lines here. " * 3, wordWrap=True)
+    filler = QWidget()
+    filler.setFixedSize(300, round(0.75 * dialog.screen().availableGeometry().height()))
+    layout = QVBoxLayout(dialog)
+    layout.addWidget(filler)
+    layout.addWidget(wrapped)
+    keep_on_screen(dialog)
+    dialog.show()
+    assert dialog.height() == dialog.sizeHint().height() > dialog.minimumSizeHint().height()
+    assert wrapped.height() == wrapped.heightForWidth(wrapped.width())
