@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from core.settings.window import AppearanceSettings
+from desktop.actions import ActionId
 from desktop.layouts.arrangements import TRAIN, WATCH, Arrangement
 from desktop.ui.interface_size import set_font
 from desktop.ui.theme import Theme
@@ -33,6 +34,7 @@ def test_it_fits_with_all_that_is_needed_in_it(make_bench: MakeBench, qapp: QApp
     for part in (status, status.trainer, rate):
         assert part.isVisible() and part.visibleRegion().boundingRect() == part.rect()
         assert window.rect().contains(part.mapTo(window, part.rect().bottomRight()))
+    assert not window.docks[ActionId.SHOW_ACCURACY].visibleRegion().isEmpty(), "how good the ghosts are comes first"
 
 
 @pytest.mark.parametrize("arrangement", [WATCH, TRAIN])
