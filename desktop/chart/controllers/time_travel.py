@@ -28,8 +28,9 @@ from desktop.ui.formatting import format_candles, format_time
 from desktop.ui.icons import icon
 from desktop.ui.translation import translate
 
-_AGE_IN_WARM_UP = 3
-"""Candles: a replay is a little ahead of the model, and of what the window has drawn."""
+_AGE_IN_WARM_UP, _AGE_IN_REPLAY = 3, 1
+"""Candles by which a replay is ahead of the model, and of what the window has drawn: a little more than one in the
+warm-up; one otherwise, for the moment until the model has answered."""
 _USUAL_SPEED = 2.0
 """Candles a second."""
 
@@ -198,7 +199,7 @@ class TimeTravel(QObject):
         pace, self._shows_warm_up = self._pace, self._is_warm_up()
         speed = self._speed if pace is None else pace.speed
         self.bar.show_speed(speed, is_replay=pace is not None, is_warm_up=self._shows_warm_up)
-        self._chart.set_usual_age(_AGE_IN_WARM_UP if self._shows_warm_up else 0)
+        self._chart.set_usual_age(0 if pace is None else _AGE_IN_WARM_UP if self._shows_warm_up else _AGE_IN_REPLAY)
 
     def _is_warm_up(self) -> bool:
         """Whether the replay has not reached the candles that come at its speed."""

@@ -56,9 +56,9 @@ class ChartModel:
         self._forming: Candle | None = None
         self._forecast: ForecastMade | None = None
         self.market_time_ms: int | None = None
-        self.usual_age = 0
-        """Up to this age a forecast is shown as current: in a warm-up, candles come ahead of the model."""
         """The exchange's time now; None if the candles come from no exchange."""
+        self.usual_age = 0
+        """Up to this age a forecast is shown as current: in a replay, candles come ahead of the model."""
         self.holes: KnownHoles | None = None
         """Candles the exchange is known to lack; None if the candles come from no exchange."""
         self.past = PastForecasts()

@@ -72,11 +72,16 @@ def clear_of(frame: Frame, label: Box | None, readout: QRect) -> Box | None:
 def divider_row(frame: Frame, model: ChartModel) -> Row:
     """Mode, age, and why it is not live, if there is room. The age of an old forecast is always included."""
     palette = frame.palette
-    old = _said(age_text(model), palette.warning if model.is_forecast_old else palette.muted_text)
+    old = _said(_shown_age(model), palette.warning if model.is_forecast_old else palette.muted_text)
     made = (Span(mode_text(model), palette.ghost_text), *old)
     after = _said(_lateness(frame, model), palette.muted_text)
     rows = (made + after, made)
     return next((row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), old or made)
+
+
+def _shown_age(model: ChartModel) -> str:
+    """Empty for one candle if that is usual: the next forecast is on its way, and the label would flicker."""
+    return age_text(model) if model.is_forecast_old or model.forecast_age > 1 else ""
 
 
 def _said(text: str, colour: QColor) -> Row:
@@ -85,7 +90,7 @@ def _said(text: str, colour: QColor) -> Row:
 
 def usual_width(model: ChartModel, fonts: Fonts) -> int:
     """Width of the label with only mode and age; 0 without a forecast."""
-    row = (*_said(mode_text(model), QColor()), *_said(age_text(model), QColor()))
+    row = (*_said(mode_text(model), QColor()), *_said(_shown_age(model), QColor()))
     return box_size((row,), fonts).width() if model.ghosts() else 0
 
 

@@ -101,12 +101,29 @@ def test_in_a_warm_up_a_forecast_a_little_behind_is_drawn_as_the_current_one(sho
         settle(chart)
         row = divider_row(chart.frame, chart.model)
         pictures[number] = row[-1].colour == chart.frame.palette.warning, picture(chart)
-        assert f"made {number - 119} candle" in texts((row,)), "its age is given all the same"
+        age = f"made {number - 119} candle"
+        assert (age in texts((row,))) is (number > 120), "of two, its age is given all the same"
     assert [is_warning for is_warning, _ in pictures.values()] == [False, False, True]
     before = picture(chart)
     chart.set_usual_age(3)
     settle(chart)
     assert (picture(chart) != before).any()
+
+
+def test_a_forecast_that_is_due_in_a_replay_does_not_dim_the_former(show_chart: ShowChart) -> None:
+    """Regression: at each candle of a replay ghosts and label flickered until the model had answered."""
+    series = random_series(120)
+    chart = show_chart(series, has_forecast=True)
+    chart.set_usual_age(1)
+    series.add(candle(120, series[-1].close))
+    chart.refresh()
+    settle(chart)
+    row = divider_row(chart.frame, chart.model)
+    assert "ago" not in texts((row,)) and not chart.model.is_forecast_old
+    series.add(candle(121, series[-1].close))
+    chart.refresh()
+    settle(chart)
+    assert "made 2 candles ago" in texts((divider_row(chart.frame, chart.model),)) and chart.model.is_forecast_old
 
 
 def test_without_any_candle_the_exchange_clock_makes_it_old(show_chart: ShowChart) -> None:
