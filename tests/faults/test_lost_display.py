@@ -86,7 +86,8 @@ def test_a_window_that_loses_its_display_ends_with_a_checkpoint(
         (run,) = RunStore(db).list()
         newest = CheckpointRows(db).newest(run.run_id)
         steps = db.execute("SELECT MAX(step) FROM steps").fetchone()[0]
-    assert newest is not None and newest.step == steps
+    logs = "\n".join(file.read_text("utf-8") for file in sorted(folder.logs.glob("*.log")))
+    assert newest is not None and newest.step == steps, (errors, logs)
     assert is_closing or "display was lost" in errors
 
 
