@@ -261,7 +261,7 @@ class ActionId(Enum):
     )
     REPLAY_WAITS = at.travel(
         "&Wait for the model",
-        "In a replay, the next candle comes once the model has forecast from the newest one",
+        "In a replay, the next candle comes once the model has forecast from the newest one; not while it is stopped",
         "",
         "timer-sand",
         is_checkable=True,
