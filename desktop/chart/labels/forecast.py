@@ -113,8 +113,11 @@ def _lateness(frame: Frame, model: ChartModel) -> str:
 def legend_text(model: ChartModel, style: Style) -> str:
     """What the ghosts' dashes and bands mean. The cross at its end says that a click closes it."""
     ghosts = translate("Chart", "Dashes: median close, no trend to show")
-    if model.drawn_path(along_path=style.shows_paths) is not None:
+    central = model.drawn_path(along_path=style.shows_paths)
+    if central is not None and central.has_trend:
         ghosts = translate("Chart", "Candles: the most central path, the trend")
+    elif central is not None:
+        ghosts = translate("Chart", "Candles: the most central of the sample paths, no trend to show")
     bands = translate("Chart", "bands: where 50 % and 90 % of closes should be")
     return " · ".join((ghosts, bands) if style.shows_bands else (ghosts,)) + "  ×"
 

@@ -245,13 +245,17 @@ def test_in_an_outage_age_and_note_follow_the_exchange_clock_without_any_event(
     assert not note._seconds.isActive() and chart.model.forecast_age == 0
 
 
-@pytest.mark.parametrize(("drift", "words"), [(3e-4, "most central path"), (0.0, "median close")])
+@pytest.mark.parametrize(
+    ("drift", "paths", "words"),
+    [(3e-4, False, "path, the trend"), (0.0, False, "median close"), (0.0, True, "paths, no trend to show")],
+)
 def test_the_legend_says_what_the_ghosts_follow_once_that_is_computed(
-    chart: ChartWidget, state: RunState, settings: SettingsStore, qtbot: QtBot, drift: float, words: str
+    chart: ChartWidget, state: RunState, settings: SettingsStore, qtbot: QtBot, drift: float, paths: bool, words: str
 ) -> None:
     series = random_series(400)
     forecast = forecast_with_paths(series, drift)
     settings.change_chart(show_legend=True)
+    chart.restyle(shows_paths=paths)
     chart.add_layer(FuturesLayer())
     chart.set_series(series, "")
     chart.set_forecast(forecast)
