@@ -9,11 +9,11 @@ from tests.desktop.chart.support import forming_after, random_series
 from tests.golden.stage import Stage
 
 COUNT = 120
-_LINE, _RAY, _LEVEL, _BOX, _FIBONACCI, _TEXT = DrawingKind
+_LINE, _RAY, _LEVEL, _BOX, _FIBONACCI, _TEXT, *_LATER = DrawingKind
 
 
 def drawings(stage: Stage) -> None:
-    """One of each kind, thin and wide, in the theme's colour and in other colours. The rectangle is selected."""
+    """The first kinds, thin and wide, in the theme's colour and in other colours. The rectangle is selected."""
     series = random_series(COUNT)
     stage.chart.set_series(series, "BTC/USDT · 1m · test")
     stage.chart.set_forming(forming_after(series))
