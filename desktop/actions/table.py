@@ -214,6 +214,7 @@ class ActionId(Enum):
         "Drag to measure change, percent, candles, time and volume; or Shift+drag",
         "Alt+Shift+M",
         "ruler-square",
+        is_checkable=True,
     )
     NEXT_LINE = at.line(
         "Select ne&xt line",
@@ -239,6 +240,7 @@ class ActionId(Enum):
     DRAW_LONG = at.drawing("&Long position", "Draw entry, target and stop of a long position", "", "arrow-top-right")
     DRAW_SHORT = at.drawing("&Short position", "Draw entry, target and stop of a short one", "", "arrow-bottom-right")
     DRAW_TEXT = at.drawing("Te&xt…", "Write on the chart: click to place the text", "Alt+Shift+W", "format-text")
+    SHOW_DRAWING_TOOLS = at.drawing("Tool &bar", "Show the drawing tools beside the chart", "", "draw", section=4)
     SAVE_PICTURE = at.saved("Save p&icture…", "Save the chart as a PNG or SVG file", "Ctrl+Shift+S", "image-outline")
     COPY_PICTURE = at.saved("C&opy picture", "Copy the chart to the clipboard as a picture", "Ctrl+Shift+C", "camera")
     EXPORT_CSV = at.saved("&Export to CSV…", "Save the candles in view as a table", "Ctrl+E", "file-delimited-outline")
