@@ -425,6 +425,5 @@ SCENES: tuple[Scene, ...] = (
     Scene("drawings-dark", drawn.drawings, size=(800, 480)),
     Scene("drawings-light", drawn.drawings, "light", size=(800, 480)),
     Scene("positions-dark", drawn.positions, size=(800, 480)),
-    Scene("positions-light", drawn.positions, "light", size=(800, 480)),
     Scene("lines-percent", partial(lines_together, scale=ScaleKind.PERCENT), "light"),
 )
