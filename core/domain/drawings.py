@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.domain.candle_faults import HIGHEST_PRICE, LOWEST_PRICE
@@ -27,10 +27,25 @@ class DrawingKind(StrEnum):
     RECTANGLE = "rectangle"
     FIBONACCI = "fibonacci"
     TEXT = "text"
+    VERTICAL = "vertical"
+    CHANNEL = "channel"
+    LONG_POSITION = "long_position"
+    SHORT_POSITION = "short_position"
 
     @property
     def anchors(self) -> int:
-        return 1 if self in (DrawingKind.HORIZONTAL, DrawingKind.TEXT) else 2
+        if self in (DrawingKind.HORIZONTAL, DrawingKind.TEXT, DrawingKind.VERTICAL):
+            return 1
+        return 3 if self is DrawingKind.CHANNEL or self.is_position else 2
+
+    @property
+    def clicks(self) -> int:
+        """Places that the user points at; a third anchor follows from the first two."""
+        return min(self.anchors, 2)
+
+    @property
+    def is_position(self) -> bool:
+        return self in (DrawingKind.LONG_POSITION, DrawingKind.SHORT_POSITION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,7 @@ class Anchor:
 class Drawing:
     kind: DrawingKind
     anchors: tuple[Anchor, ...]
+    """Of a channel: both ends of its first line, and a place on its second. Of a position: entry, target, stop."""
     text: str = ""
     """The words of a text drawing; empty for other kinds."""
     colour: str = ""
@@ -80,3 +96,50 @@ def text_of(text: str) -> str:
 def fibonacci_prices(drawing: Drawing) -> tuple[float, ...]:
     start, end = (anchor.price for anchor in drawing.anchors)
     return tuple(end + share * (start - end) for share in FIBONACCI_LEVELS)
+
+
+def position_anchors(kind: DrawingKind, entry: Anchor, level: Anchor) -> tuple[Anchor, Anchor, Anchor]:
+    """Entry, target and stop of a position with twice as much reward as risk. level: the target, or the stop if it is
+    on that side of the entry."""
+    rise = level.price - entry.price
+    is_target = rise >= 0 if kind is DrawingKind.LONG_POSITION else rise <= 0
+    other = Anchor(level.time_ms, _possible(entry.price - rise * (0.5 if is_target else 2.0)))
+    return (entry, level, other) if is_target else (entry, other, level)
+
+
+def reward_to_risk(drawing: Drawing) -> float | None:
+    """Of a position: the distance of its target as a multiple of that of its stop; None without a stop."""
+    entry, target, stop = (anchor.price for anchor in drawing.anchors)
+    return abs(target - entry) / abs(stop - entry) if stop != entry else None
+
+
+def reshaped_position(drawing: Drawing, handle: int, to: Anchor) -> Drawing:
+    """One level moved; none crosses the entry, and target and stop end at the same time."""
+    entry, target, stop = drawing.anchors
+    low, high = sorted((target.price, stop.price))
+    if handle == 0:
+        return replace(drawing, anchors=(replace(to, price=min(max(to.price, low), high)), target, stop))
+    is_above = (handle == 1) is (drawing.kind is DrawingKind.LONG_POSITION)
+    price = max(to.price, entry.price) if is_above else min(to.price, entry.price)
+    moved, other = replace(to, price=price), replace(stop if handle == 1 else target, time_ms=to.time_ms)
+    return replace(drawing, anchors=(entry, moved, other) if handle == 1 else (entry, other, moved))
+
+
+def reshaped_channel(drawing: Drawing, handle: int, to: Anchor) -> Drawing:
+    """One handle moved; the second line keeps its distance from the first, unless it is the one that is moved."""
+    start, end, beyond = drawing.anchors
+    if handle == 2:
+        return replace(drawing, anchors=(start, end, to))
+    ends = (to, end) if handle == 0 else (start, to)
+    rise = _price_on(*ends, beyond.time_ms) - _price_on(start, end, beyond.time_ms)
+    return replace(drawing, anchors=(*ends, replace(beyond, price=_possible(beyond.price + rise))))
+
+
+def _price_on(start: Anchor, end: Anchor, time_ms: int) -> float:
+    length_ms = end.time_ms - start.time_ms
+    share = (time_ms - start.time_ms) / length_ms if length_ms else 0.0
+    return start.price + share * (end.price - start.price)
+
+
+def _possible(price: float) -> float:
+    return min(max(price, LOWEST_PRICE), HIGHEST_PRICE)

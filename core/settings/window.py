@@ -80,6 +80,7 @@ class ChartSettings:
         "local", "Time zone", "Time zone of the chart: local, UTC, exchange, or a name such as Europe/Berlin."
     )
     show_grid: bool = setting(True, "Grid", "Lines at round prices and times.")
+    show_drawing_tools: bool = setting(True, "Drawing tools", "Strip of drawing tools at the left of the chart.")
     show_volume: bool = setting(True, "Volume bars", "Volume bars under the candles.")
     volume_profile: bool = setting(False, "Volume profile", "Traded volume at each price, for the candles in view.")
     compare: Annotated[str, AfterValidator(lambda text: str(Market.parse(text)) if text else "")] = setting(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -122,7 +122,7 @@ class DrawingStore(_PlacedStore[Drawing]):
     def _row(self, placed: Drawing) -> Row:
         start, *more = placed.anchors
         end = (more[0].time_ms, more[0].price) if more else (None, None)
-        style = placed.text, placed.colour, placed.width_px
+        style = placed.text or _third_as_text(more[1:]), placed.colour, placed.width_px
         return (placed.number, placed.kind, start.time_ms, start.price, *end, *style, placed.created_at_ms)
 
     def _placed(self, row: Row) -> Drawing:
@@ -130,7 +130,20 @@ class DrawingStore(_PlacedStore[Drawing]):
         anchors = [Anchor(start_ms, start_price)]
         if end_ms is not None and end_price is not None:
             anchors.append(Anchor(end_ms, end_price))
+        if DrawingKind(kind).anchors == 3:
+            anchors, text = [*anchors, _third_of(text)], ""
         return Drawing(DrawingKind(kind), tuple(anchors), text_of(text), colour, width_px, created_at_ms, number)
+
+
+def _third_as_text(anchors: Sequence[Anchor]) -> str:
+    """A third anchor, for the column of texts: the table has columns for two, and such drawings have no text."""
+    return "".join(f"{anchor.time_ms} {anchor.price!r}" for anchor in anchors)
+
+
+def _third_of(text: str) -> Anchor:
+    """The inverse. Raises ValueError."""
+    time_ms, price = text.split()
+    return Anchor(int(time_ms), float(price))
 
 
 class GhostAlertStore:

@@ -214,6 +214,7 @@ class ActionId(Enum):
         "Drag to measure change, percent, candles, time and volume; or Shift+drag",
         "Alt+Shift+M",
         "ruler-square",
+        is_checkable=True,
     )
     NEXT_LINE = at.line(
         "Select ne&xt line",
@@ -227,20 +228,19 @@ class ActionId(Enum):
     DELETE_LINE = at.selected_line("&Remove line", "Remove the selected line or drawing", "Del", "delete-outline")
     UNDO_LINE = at.selected_line("&Undo line change", "Undo the last change to a line or drawing", "Ctrl+Z", "undo")
     REDO_LINE = at.selected_line("R&edo line change", "Redo the last undone change", "Ctrl+Shift+Z", "redo")
-    DRAW_TREND_LINE = at.drawing(
-        "&Trend line", "Draw a line between two points: drag, or click twice", "Alt+Shift+T", "vector-line"
-    )
+    DRAW_TREND_LINE = at.drawing("&Trend line", "Draw a line between two points", "Alt+Shift+T", "vector-line")
     DRAW_RAY = at.drawing("Ra&y", "Draw a line that extends beyond its second point", "Alt+Shift+Y", "ray-start-arrow")
-    DRAW_HORIZONTAL = at.drawing(
-        "&Horizontal line", "Draw a line at a price, without an alert: click to place it", "Alt+Shift+P", "minus"
-    )
-    DRAW_RECTANGLE = at.drawing(
-        "Recta&ngle", "Draw a box over a range of times and prices", "Alt+Shift+B", "rectangle-outline"
-    )
+    DRAW_HORIZONTAL = at.drawing("&Horizontal line", "Draw a line at a price, without an alert", "Alt+Shift+P", "minus")
+    DRAW_VERTICAL = at.drawing("&Vertical line", "Draw a line at a time", "Alt+Shift+V", "power-on")
+    DRAW_CHANNEL = at.drawing("Parallel &channel", "Draw two parallel lines", "Alt+Shift+C", "equal")
+    DRAW_RECTANGLE = at.drawing("Recta&ngle", "Draw a box over times and prices", "Alt+Shift+B", "rectangle-outline")
     DRAW_FIBONACCI = at.drawing(
         "&Fibonacci retracement", "Draw retracement levels between two points", "Alt+Shift+F", "format-align-justify"
     )
+    DRAW_LONG = at.drawing("&Long position", "Draw entry, target and stop of a long position", "", "arrow-top-right")
+    DRAW_SHORT = at.drawing("&Short position", "Draw entry, target and stop of a short one", "", "arrow-bottom-right")
     DRAW_TEXT = at.drawing("Te&xt…", "Write on the chart: click to place the text", "Alt+Shift+W", "format-text")
+    SHOW_DRAWING_TOOLS = at.drawing("Tool &bar", "Show the drawing tools beside the chart", "", "draw", section=4)
     SAVE_PICTURE = at.saved("Save p&icture…", "Save the chart as a PNG or SVG file", "Ctrl+Shift+S", "image-outline")
     COPY_PICTURE = at.saved("C&opy picture", "Copy the chart to the clipboard as a picture", "Ctrl+Shift+C", "camera")
     EXPORT_CSV = at.saved("&Export to CSV…", "Save the candles in view as a table", "Ctrl+E", "file-delimited-outline")

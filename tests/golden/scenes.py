@@ -424,5 +424,6 @@ SCENES: tuple[Scene, ...] = (
     Scene("lines-aside", lines_aside, scales=EVERY_SCALE),
     Scene("drawings-dark", drawn.drawings, size=(800, 480)),
     Scene("drawings-light", drawn.drawings, "light", size=(800, 480)),
+    Scene("positions-dark", drawn.positions, size=(800, 480)),
     Scene("lines-percent", partial(lines_together, scale=ScaleKind.PERCENT), "light"),
 )

@@ -31,6 +31,7 @@ from desktop.chart.controllers.placed_store import PlacedStore
 from desktop.chart.controllers.price_lines import ChartPriceLines
 from desktop.chart.controllers.saving import ChartSaving
 from desktop.chart.controllers.time_travel import TimeTravel
+from desktop.chart.controllers.tool_strip import ToolStrip
 from desktop.chart.items.previews import Preview, PreviewLayer
 from desktop.chart.labels.forecast import legend_text
 from desktop.chart.tools.tool import ChartPoint, Tool
@@ -121,6 +122,7 @@ class ChartEnsemble(QObject):
         self._state, self._chart = state, chart
         chart.model.futures.learned_of = learned_chances(folder.database)
         self.bar = MarketBar(shell.actions, chart, theme)
+        self.strip = ToolStrip(shell, chart)
         self.saving = ChartSaving(shell, chart, state.clock)
         self.indicators = indicators = ChartIndicators(shell, chart)
         self.travel = TimeTravel(shell, chart, state, open_reader)

@@ -10,12 +10,12 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QDialog, QMenu
 
 from core.domain.clock import Clock
-from core.domain.drawings import MOST_DRAWINGS, WIDEST_PX, Anchor, Drawing, DrawingKind
+from core.domain.drawings import MOST_DRAWINGS, WIDEST_PX, Anchor, Drawing, DrawingKind, position_anchors
 from core.domain.events import Severity
 from desktop.actions import ActionId
 from desktop.chart.controllers.placed_kind import Placeable
 from desktop.chart.controllers.placed_store import PlacedStore
-from desktop.chart.data.anchors import index_at
+from desktop.chart.data.anchors import bounded, index_at
 from desktop.chart.items.drawings import DrawingsLayer, reshaped, shape_of
 from desktop.chart.items.placed import Grip
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, moved_by, price_step, tick_of
@@ -33,10 +33,16 @@ DRAWING_KINDS = {
     ActionId.DRAW_TREND_LINE: DrawingKind.TREND_LINE,
     ActionId.DRAW_RAY: DrawingKind.RAY,
     ActionId.DRAW_HORIZONTAL: DrawingKind.HORIZONTAL,
+    ActionId.DRAW_VERTICAL: DrawingKind.VERTICAL,
+    ActionId.DRAW_CHANNEL: DrawingKind.CHANNEL,
     ActionId.DRAW_RECTANGLE: DrawingKind.RECTANGLE,
     ActionId.DRAW_FIBONACCI: DrawingKind.FIBONACCI,
+    ActionId.DRAW_LONG: DrawingKind.LONG_POSITION,
+    ActionId.DRAW_SHORT: DrawingKind.SHORT_POSITION,
     ActionId.DRAW_TEXT: DrawingKind.TEXT,
 }
+_CHANNEL_SHARE = 0.12
+"""Of the prices' height: between the lines of a new channel, until its third handle is dragged."""
 
 
 class ChartDrawings(Placeable[Drawing]):
@@ -74,16 +80,18 @@ class ChartDrawings(Placeable[Drawing]):
         return False
 
     def ends(self, kind: DrawingKind) -> int:
-        return kind.anchors
+        return kind.clicks
 
     def hint(self, kind: DrawingKind) -> str:
         if kind.anchors == 1:
             return translate("Chart", "Click to draw  ·  Ctrl snaps to a candle  ·  Esc cancels")
+        if kind.is_position:
+            return translate("Chart", "Click the entry, then the target or the stop  ·  Esc cancels")
         return translate("Chart", "Drag, or click twice, to draw  ·  Ctrl snaps to a candle  ·  Esc cancels")
 
     def made(self, kind: DrawingKind, anchors: tuple[Anchor, ...]) -> Drawing:
         text = translate("Chart", "Text") if kind is DrawingKind.TEXT else ""
-        return Drawing(kind, anchors, text, created_at_ms=self._clock.now_ms())
+        return Drawing(kind, self._all_anchors(kind, anchors), text, created_at_ms=self._clock.now_ms())
 
     def ask(self, thing: Drawing, on_done: Callable[[Drawing], object]) -> QDialog | None:
         return self._ask(thing, on_done) if thing.kind is DrawingKind.TEXT else None
@@ -125,6 +133,21 @@ class ChartDrawings(Placeable[Drawing]):
             entry = widths.addAction(translate("Chart", "{0} px").format(width_px))
             entry.triggered.connect(lambda _=False, width=width_px: self.restyle(thing, thing.colour, width))
         self.offer(menu, "delete-outline", translate("Chart", "Remove &drawing"), lambda: self.placement.remove(thing))
+
+    def _all_anchors(self, kind: DrawingKind, placed: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
+        if kind.is_position:
+            entry, target, stop = position_anchors(kind, *placed)
+            return (entry, self._rounded(target), self._rounded(stop))
+        if kind is DrawingKind.CHANNEL:
+            shown, start = self._chart.frame.prices, placed[0]
+            below = shown.value_at(shown.share(start.price) - _CHANNEL_SHARE)
+            return (*placed, self._rounded(bounded(start.time_ms, below)))
+        return placed
+
+    def _rounded(self, anchor: Anchor) -> Anchor:
+        """In the market's decimals, as prices under the mouse are."""
+        price = max(round(anchor.price, self._model.decimals()), tick_of(self._model))
+        return bounded(anchor.time_ms, price)
 
     def _ask(self, drawing: Drawing, on_done: Callable[[Drawing], object]) -> QDialog:
         accent = self._chart.style_shown.palette.accent

@@ -267,6 +267,7 @@ class ChartPlaced(Tool):
             preview = self._preview if isinstance(self._preview, placeable.thing_type) else None
             placeable.layer.shown = Placed(tuple(things), selected, hovered, preview, hint)
         self._chart.layers_changed()
+        self._show_active()
         for action_id, can in (
             (ActionId.EDIT_LINE, self._selected is not None),
             (ActionId.DELETE_LINE, self._selected is not None),
@@ -280,7 +281,7 @@ class ChartPlaced(Tool):
         actions = self._shell.actions
         for placeable in self._placeables:
             actions.wire(
-                {action_id: partial(self.begin, placeable, kind) for action_id, kind in placeable.kinds.items()}
+                {action_id: partial(self._choose, placeable, kind) for action_id, kind in placeable.kinds.items()}
             )
         actions.wire(
             {
@@ -291,6 +292,19 @@ class ChartPlaced(Tool):
                 ActionId.REDO_LINE: partial(self._change_back, self._store.redo),
             }
         )
+
+    def _choose(self, placeable: Placeable[Any], kind: Any) -> None:
+        """Start placing; a second time in a row ends it, as it unchecks the button."""
+        if self._placing == (placeable, kind):
+            self.stop()
+        else:
+            self.begin(placeable, kind)
+
+    def _show_active(self) -> None:
+        """Check the action of what is being placed."""
+        for placeable in self._placeables:
+            for action_id, kind in placeable.kinds.items():
+                self._shell.actions[action_id].setChecked(self._placing == (placeable, kind))
 
     def _placeable_of(self, thing: object) -> Placeable[Any]:
         return next(placeable for placeable in self._placeables if isinstance(thing, placeable.thing_type))

@@ -1,5 +1,5 @@
-"""The user's drawings over the candles: lines, rectangles, Fibonacci retracements and texts; their geometry and hit
-testing in device pixels."""
+"""The user's drawings over the candles: lines, rectangles, levels, positions and texts; their geometry and hit testing
+in device pixels."""
 
 from __future__ import annotations
 
@@ -12,12 +12,21 @@ from itertools import pairwise
 from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPolygonF
 
-from core.domain.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind, fibonacci_prices
+from core.domain.drawings import (
+    FIBONACCI_LEVELS,
+    Anchor,
+    Drawing,
+    DrawingKind,
+    fibonacci_prices,
+    reshaped_channel,
+    reshaped_position,
+)
 from desktop.chart.data.anchors import index_at
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.placed import Grip, PlacedLayer, row_of
 from desktop.chart.labels.axis_labels import price_label_rect
 from desktop.chart.labels.chance import chance_tip, short_chance
+from desktop.chart.labels.position import position_texts
 from desktop.chart.painting.primitives import dashes
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
@@ -26,6 +35,8 @@ from desktop.ui import formatting
 from desktop.ui.theme import with_alpha
 
 _AREA_ALPHAS = (22, 36)
+_POSITION_ALPHA = 46
+"""Of reward and risk, over which candles stay visible."""
 _GROUND_ALPHA = 225
 """Of the ground of a level's price, which would be lost among the wicks."""
 _HALO_PX = 1.5
@@ -123,11 +134,12 @@ def _tag(frame: Frame, model: ChartModel, drawing: Drawing) -> Box | None:
 def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_active: bool) -> None:
     colour = colour_of(frame, shape.drawing)
     for place, area in enumerate(shape.areas):
-        painter.fillRect(area, with_alpha(colour, _AREA_ALPHAS[place % 2]))
+        tint = shape.tints[place] if shape.tints else with_alpha(colour, _AREA_ALPHAS[place % 2])
+        painter.fillRect(area, tint)
     pen = QPen(colour, max(frame.scaled(shape.drawing.width_px), frame.pixel))
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)
-    is_slanted = shape.drawing.kind in (DrawingKind.TREND_LINE, DrawingKind.RAY)
+    is_slanted = shape.drawing.kind in (DrawingKind.TREND_LINE, DrawingKind.RAY, DrawingKind.CHANNEL)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_slanted)
     painter.drawLines(list(shape.lines))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
@@ -146,7 +158,7 @@ def _write(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> Non
     painter.setFont(text_font(frame, shape.drawing) if shape.drawing.text else frame.fonts.regular)
     halo = _HALO_PX * frame.ratio
     for words in shape.texts:
-        if shape.drawing.kind is DrawingKind.FIBONACCI:
+        if not shape.drawing.text:
             painter.fillRect(words.ground, with_alpha(frame.palette.background, _GROUND_ALPHA))
         painter.setPen(frame.palette.background)
         for x, y in _AROUND:
@@ -184,6 +196,8 @@ class Shape:
     areas: tuple[QRectF, ...] = ()
     handles: tuple[QPointF, ...] = ()
     texts: tuple[TextLine, ...] = ()
+    tints: tuple[QColor, ...] = ()
+    """Of the areas; empty: the drawing's colour."""
 
     @property
     def area(self) -> QRect | None:
@@ -220,6 +234,10 @@ def grip_of(shape: Shape, frame: Frame, place: QPointF) -> Grip[Drawing] | None:
 
 def reshaped(drawing: Drawing, handle: int, anchor: Anchor) -> Drawing:
     """The drawing with one handle moved; the third and fourth are the other corners of a rectangle."""
+    if drawing.kind.is_position:
+        return reshaped_position(drawing, handle, anchor)
+    if drawing.kind is DrawingKind.CHANNEL:
+        return reshaped_channel(drawing, handle, anchor)
     anchors = list(drawing.anchors)
     if handle < len(anchors):
         anchors[handle] = anchor
@@ -284,6 +302,60 @@ def _horizontal(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
     line = cut(QPointF(view.left(), row), QPointF(view.right(), row), view)
     middle = QPointF(min(max(points[0].x(), 0.0), frame.layout.plot_right), row)
     return Shape(drawing, () if line is None else (line,), handles=_seen(frame, [middle]))
+
+
+def _vertical(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
+    view, column = _view(frame), points[0].x()
+    line = cut(QPointF(column, view.top()), QPointF(column, view.bottom()), view)
+    pane = frame.price_pane
+    handle = QPointF(column, min(max(points[0].y(), float(pane.top)), float(pane.inner_bottom)))
+    return Shape(drawing, () if line is None else (line,), handles=_seen(frame, [handle]))
+
+
+def _channel(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
+    """Its third handle is on its second line, beside or between the ends of the first."""
+    start, end, beyond = points
+    run = end.x() - start.x()
+    share = min(max((beyond.x() - start.x()) / run, 0.0), 1.0) if run else 0.0
+    on_first = start + (end - start) * share
+    apart = QPointF(0.0, beyond.y() - on_first.y()) if run else QPointF(beyond.x() - start.x(), 0.0)
+    first, second, middle = (cut(start + apart * part, end + apart * part, _view(frame)) for part in (0.0, 1.0, 0.5))
+    lines = tuple(line for line in (first, second) if line is not None)
+    guides = () if middle is None else (middle,)
+    return Shape(drawing, lines, guides, handles=_seen(frame, [start, end, on_first + apart]))
+
+
+def _position(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
+    view, entry = _view(frame), points[0]
+    left, right = sorted((entry.x(), points[1].x()))
+    rows = [point.y() for point in points]
+    cuts = [cut(QPointF(left, row), QPointF(right, row), view) for row in rows]
+    parts = [QRectF(QPointF(left, rows[0]), QPointF(right, row)).normalized().intersected(view) for row in rows[1:]]
+    grounds = [with_alpha(colour, _POSITION_ALPHA) for colour in (frame.palette.good, frame.palette.bad)]
+    seen = [(part, ground) for part, ground in zip(parts, grounds, strict=True) if part.isValid()]
+    return Shape(
+        drawing,
+        tuple(line for line in cuts if line is not None),
+        areas=tuple(part for part, _ in seen),
+        tints=tuple(ground for _, ground in seen),
+        handles=_seen(frame, points),
+        texts=_position_words(frame, drawing, cuts),
+    )
+
+
+def _position_words(frame: Frame, drawing: Drawing, lines: list[QLineF | None]) -> tuple[TextLine, ...]:
+    """Above each level its price and its percent from the entry; at the entry the ratio. The entry's comes first where
+    levels are too close for all."""
+    fonts, inset = frame.fonts, frame.scaled(_INSET_PX)
+    words: list[TextLine] = []
+    for text, line in zip(position_texts(frame, drawing), lines, strict=True):
+        y = 0.0 if line is None else line.y1() - fonts.metrics.descent() - drawing.width_px * frame.ratio
+        if line is None or any(abs(other.baseline.y() - y) < fonts.line for other in words):
+            continue
+        x = max(min(line.x1(), line.x2()), 0.0) + inset
+        ground = QRectF(x - inset / 2, y - fonts.metrics.ascent(), fonts.width(text) + inset, fonts.line)
+        words.append(TextLine(QPointF(x, y), text, ground))
+    return tuple(words)
 
 
 def _rectangle(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
@@ -359,6 +431,10 @@ _SHAPES: dict[DrawingKind, Callable[[Frame, Drawing, list[QPointF]], Shape]] = {
     DrawingKind.RECTANGLE: _rectangle,
     DrawingKind.FIBONACCI: _fibonacci,
     DrawingKind.TEXT: _text,
+    DrawingKind.VERTICAL: _vertical,
+    DrawingKind.CHANNEL: _channel,
+    DrawingKind.LONG_POSITION: _position,
+    DrawingKind.SHORT_POSITION: _position,
 }
 
 

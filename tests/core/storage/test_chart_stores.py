@@ -104,7 +104,8 @@ def test_armed_alerts_are_listed_by_market(db: Any) -> None:
 
 @pytest.mark.parametrize("kind", list(DrawingKind))
 def test_each_kind_of_drawing_round_trips(db: Any, kind: DrawingKind) -> None:
-    drawing = Drawing(kind, TREND.anchors[: kind.anchors], "words" if kind is DrawingKind.TEXT else "")
+    anchors = (*TREND.anchors, Anchor(90_000, 0.1 + 0.2))[: kind.anchors]
+    drawing = Drawing(kind, anchors, "words" if kind is DrawingKind.TEXT else "")
     assert DrawingStore(db).list("a", "b") == []
     stored = DrawingStore(db).put("a", "b", drawing)
     assert DrawingStore(db).list("a", "b") == [stored]
@@ -143,3 +144,13 @@ def test_states_of_alerts_survive_a_restart(tmp_path: Path) -> None:
         assert store.states() == {"line 1": "fired", "drift": "fired"}
         store.remove(["drift", "unknown"])
         assert store.states() == {"line 1": "fired"}
+
+
+@pytest.mark.parametrize("text", ["", "5", "x y", "5 1e99", "5 nan", "1 2 3"])
+def test_an_invalid_third_anchor_is_explained(db: Any, text: str) -> None:
+    store = DrawingStore(db)
+    store.put("a", "BTC/USDT", Drawing(DrawingKind.CHANNEL, (*TREND.anchors, Anchor(0, 1.0))))
+    with db.conn:
+        db.conn.execute("UPDATE drawings SET text = ?", (text,))
+    with pytest.raises(StorageError, match="BTC/USDT"):
+        store.list("a", "BTC/USDT")

@@ -25,6 +25,7 @@ from tests.desktop.conftest import MakeBench
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 ACTIONS = {kind: action_id for action_id, kind in DRAWING_KINDS.items()}
 TWO_ENDED = [kind for kind in DrawingKind if kind.anchors == 2]
+THREE_ANCHORS = [kind for kind in DrawingKind if kind.anchors == 3]
 
 
 def drawings(bench: ToolBench) -> tuple[Drawing, ...]:
@@ -107,7 +108,7 @@ def test_a_drag_draws_from_candle_to_candle(bench: ToolBench, kind: DrawingKind)
     assert bench.bench.chart.scale.right == right, "the view stays"
 
 
-@pytest.mark.parametrize("kind", TWO_ENDED)
+@pytest.mark.parametrize("kind", [*TWO_ENDED, *THREE_ANCHORS])
 def test_two_clicks_draw_the_same_with_a_preview_between(bench: ToolBench, kind: DrawingKind) -> None:
     start, end = place(bench, 40, 0.8), place(bench, 15, 0.9)
     by_drag = draw(bench, kind, start, end)
@@ -122,7 +123,7 @@ def test_two_clicks_draw_the_same_with_a_preview_between(bench: ToolBench, kind:
     assert the_drawing(bench).anchors == by_drag.anchors
 
 
-@pytest.mark.parametrize("kind", [DrawingKind.HORIZONTAL, DrawingKind.TEXT])
+@pytest.mark.parametrize("kind", [DrawingKind.HORIZONTAL, DrawingKind.VERTICAL, DrawingKind.TEXT])
 def test_one_click_places_a_single_point_drawing(bench: ToolBench, kind: DrawingKind) -> None:
     at = place(bench, 30, 0.8)
     drawing = draw(bench, kind, at)
@@ -199,7 +200,7 @@ def test_dragging_a_handle_reshapes_it_and_can_be_undone(bench: ToolBench, kind:
 
 
 @pytest.mark.parametrize("scale", list(ScaleKind))
-@pytest.mark.parametrize("kind", TWO_ENDED)
+@pytest.mark.parametrize("kind", [*TWO_ENDED, *THREE_ANCHORS])
 def test_moving_a_drawing_keeps_its_shape(bench: ToolBench, kind: DrawingKind, scale: ScaleKind) -> None:
     bench.bench.chart.restyle(scale=scale)
     drawing = draw(bench, kind, place(bench, 40, 0.6), place(bench, 15, 0.9))
@@ -398,7 +399,7 @@ def test_switching_the_market_closes_the_dialog_and_shows_its_drawings(bench: To
 @pytest.mark.parametrize("kind", list(DrawingKind))
 def test_it_is_there_after_a_restart(make_chart_bench: MakeBench, folder: Path, kind: DrawingKind) -> None:
     with opened(make_chart_bench, folder) as first:
-        end = place(first, 15, 0.9) if kind.anchors == 2 else None
+        end = place(first, 15, 0.9) if kind.clicks == 2 else None
         drawing = draw(first, kind, place(first, 40, 0.6), end)
     with opened(make_chart_bench, folder) as second:
         assert drawings(second) == (drawing,)

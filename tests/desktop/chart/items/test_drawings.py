@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.domain.clock import ManualClock
-from core.domain.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind
+from core.domain.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind, position_anchors
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.controllers.saving import image_of
 from desktop.chart.data.anchors import time_at
@@ -45,7 +45,14 @@ def points(of: st.SearchStrategy[float]) -> st.SearchStrategy[QPointF]:
 def drawn(kind: DrawingKind, start: int = 80, end: int = 110, number: int = 1) -> Drawing:
     anchors = (Anchor(SERIES[start].open_time_ms, CLOSE - 20.0), Anchor(SERIES[end].open_time_ms, CLOSE + 20.0))
     text = "words" if kind is DrawingKind.TEXT else ""
-    return Drawing(kind, anchors[: kind.anchors], text, number=number)
+    return Drawing(kind, all_anchors(kind, anchors), text, number=number)
+
+
+def all_anchors(kind: DrawingKind, ends: tuple[Anchor, Anchor]) -> tuple[Anchor, ...]:
+    if kind.is_position:
+        return position_anchors(kind, *ends)
+    below = Anchor(ends[0].time_ms, max(ends[0].price - 10.0, 1e-18))
+    return (*ends, below)[: kind.anchors]
 
 
 def shown(show_chart: ShowChart, *drawings: Drawing, **more: object) -> tuple[ChartWidget, DrawingsLayer]:
@@ -184,7 +191,7 @@ def test_nothing_is_moved_to_zero_or_out_of_bounds(rise: float, kind: ScaleKind)
 def test_ends_at_the_bounds_of_what_can_be_stored_are_drawn_and_hit(show_chart: ShowChart, kind: DrawingKind) -> None:
     """As left by another program, or by a user at an absurd zoom."""
     far = (Anchor(-(2**53), 1e-18), Anchor(2**53, 1e18))
-    drawing = replace(drawn(kind), anchors=far[: kind.anchors])
+    drawing = replace(drawn(kind), anchors=all_anchors(kind, far))
     chart, layer = shown(show_chart, drawing, selected=1)
     for scale in ScaleKind:
         chart.restyle(scale=scale)
@@ -335,3 +342,60 @@ def test_words_hide_no_candle_beside_their_letters(show_chart: ShowChart) -> Non
     for ground in (words.ground.toAlignedRect() for words in shape.texts):
         assert same[ground.top() : ground.bottom() + 1, ground.left()].all(), "no box ends here"
         assert same[ground.top() : ground.bottom() + 1, ground.left() : ground.right()].mean() > 0.2
+
+
+def test_a_vertical_line_is_at_its_candle_from_top_to_bottom(show_chart: ShowChart) -> None:
+    chart, _ = shown(show_chart)
+    (line,) = shape_of(chart.frame, chart.model, drawn(DrawingKind.VERTICAL, 90)).lines
+    pane = chart.frame.price_pane
+    assert line.x1() == line.x2() and abs(line.x1() - chart.frame.x(90)) <= 1
+    assert min(line.y1(), line.y2()) <= pane.top and max(line.y1(), line.y2()) >= pane.inner_bottom - 1
+
+
+@pytest.mark.parametrize("scale", list(ScaleKind))
+def test_the_lines_of_a_channel_are_parallel_on_each_scale(show_chart: ShowChart, scale: ScaleKind) -> None:
+    chart, _ = shown(show_chart)
+    chart.restyle(scale=scale)
+    settle(chart)
+    channel = drawn(DrawingKind.CHANNEL)
+    shape = shape_of(chart.frame, chart.model, channel)
+    first, second = shape.lines
+    assert first.dx() == pytest.approx(second.dx()) and first.dy() == pytest.approx(second.dy())
+    assert distance_to(second, shape.handles[2]) < 1
+    there = Anchor(SERIES[95].open_time_ms, CLOSE + 15.0)
+    after = shape_of(chart.frame, chart.model, reshaped(channel, 2, there))
+    assert after.lines[0] == first
+    assert distance_to(after.lines[1], QPointF(chart.frame.x(95) + 0.5, chart.frame.y(there.price) + 0.5)) < 2
+
+
+def test_a_channel_between_two_prices_of_one_candle_is_drawn(show_chart: ShowChart) -> None:
+    chart, _ = shown(show_chart)
+    upright = drawn(DrawingKind.CHANNEL, 90, 90)
+    channel = replace(upright, anchors=(*upright.anchors[:2], Anchor(SERIES[95].open_time_ms, CLOSE)))
+    first, second = shape_of(chart.frame, chart.model, channel).lines
+    assert abs(first.x1() - chart.frame.x(90)) <= 1 and abs(second.x1() - chart.frame.x(95)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "signs"),
+    [(DrawingKind.LONG_POSITION, ("+", "\N{MINUS SIGN}")), (DrawingKind.SHORT_POSITION, ("\N{MINUS SIGN}", "+"))],
+)
+def test_a_position_says_its_prices_percents_and_ratio(
+    show_chart: ShowChart, kind: DrawingKind, signs: tuple[str, str]
+) -> None:
+    chart, _ = shown(show_chart)
+    entry = Anchor(SERIES[80].open_time_ms, CLOSE)
+    rise = 0.3 * chart.frame.prices.span * (1 if kind is DrawingKind.LONG_POSITION else -1)
+    position = Drawing(kind, position_anchors(kind, entry, Anchor(SERIES[110].open_time_ms, CLOSE + rise)))
+    at_entry, at_target, at_stop = (words.text for words in shape_of(chart.frame, chart.model, position).texts)
+    assert at_entry == f"Entry {CLOSE:,.2f} · reward/risk 2.00"
+    assert f"Target {CLOSE + rise:,.2f} ({signs[0]}" in at_target
+    assert f"Stop {CLOSE - rise / 2:,.2f} ({signs[1]}" in at_stop
+
+
+def test_a_position_without_a_stop_has_no_ratio(show_chart: ShowChart) -> None:
+    chart, _ = shown(show_chart)
+    entry, level = Anchor(SERIES[80].open_time_ms, CLOSE), Anchor(SERIES[110].open_time_ms, CLOSE)
+    flat = Drawing(DrawingKind.LONG_POSITION, (entry, level, level))
+    (words,) = shape_of(chart.frame, chart.model, flat).texts
+    assert words.text.endswith("reward/risk –")
