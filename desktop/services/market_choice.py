@@ -93,7 +93,7 @@ class MarketChoice(QObject):
             return
         before, interval = self._settings.current.market, str(market.interval)
         where = replace(before, feed=feed, venue=market.venue, symbol=market.symbol, interval=interval)
-        if feed == "simulate" != before.feed:
+        if feed == "simulate" and before.feed != "simulate":
             where = replace(where, speed=None)  # that of a replay
         if feed in ("replay", "sample"):
             where = replace(where, replayed_as=market.symbol)

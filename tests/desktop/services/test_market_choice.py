@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.domain.candle import FILE_VENUE, Interval, Market
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
 from core.market.shown_names import SAMPLE_MARKET, replays_of
 from core.settings.tree import MarketSettings, Settings
 from desktop.services.market_choice import MarketChoice
@@ -16,6 +16,7 @@ from desktop.state.settings_store import SettingsStore
 
 REPLAYED = Market(FILE_VENUE, "mine#dd2831", Interval.parse("15m"))
 STORED = Market(FILE_VENUE, "my rates", Interval.parse("1m"))
+SIMULATED = Market(SIMULATED_VENUE, "SIM-1", Interval.parse("1m"))
 
 
 @pytest.fixture
@@ -80,3 +81,12 @@ def test_a_file_is_begun_again_as_another_market(store: SettingsStore, choice: M
     chosen = store.current.market
     assert (chosen.feed, chosen.file) == ("replay", str(tmp_path / "mine.csv"))
     assert chosen.replayed_as == "mine, replay 2#dd2831"
+
+
+def test_a_simulated_market_does_not_take_the_speed_of_a_replay(store: SettingsStore, choice: MarketChoice) -> None:
+    store.change(replace(store.current, market=MarketSettings(feed="sample", speed=50.0)))
+    choice.open_listed(SIMULATED)
+    assert (store.current.market.feed, store.current.market.speed) == ("simulate", None)
+    store.change(replace(store.current, market=replace(store.current.market, speed=5.0)))
+    choice.open_listed(replace(SIMULATED, symbol="SIM-2"))
+    assert store.current.market.speed == 5.0, "its own kind keeps it"
