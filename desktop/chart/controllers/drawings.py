@@ -18,7 +18,7 @@ from desktop.chart.controllers.placed_store import PlacedStore
 from desktop.chart.data.anchors import bounded, index_at
 from desktop.chart.items.drawings import DrawingsLayer, reshaped, shape_of
 from desktop.chart.items.placed import Grip
-from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, moved_by, price_step, tick_of
+from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, in_steps, moved_by, price_step, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.drawings import DrawingDialog
@@ -146,8 +146,7 @@ class ChartDrawings(Placeable[Drawing]):
 
     def _rounded(self, anchor: Anchor) -> Anchor:
         """In the market's decimals, as prices under the mouse are."""
-        price = max(round(anchor.price, self._model.decimals()), tick_of(self._model))
-        return bounded(anchor.time_ms, price)
+        return bounded(anchor.time_ms, in_steps(anchor.price, self._model))
 
     def _ask(self, drawing: Drawing, on_done: Callable[[Drawing], object]) -> QDialog:
         accent = self._chart.style_shown.palette.accent

@@ -40,12 +40,17 @@ def price_step(shown: PriceRange, price: float, tick: float) -> float:
     return round_step(local, 1, tick)
 
 
+def in_steps(price: float, model: ChartModel) -> float:
+    """The price in the market's decimals; at or below zero the smallest step."""
+    return max(round(price, model.decimals()), tick_of(model))
+
+
 def anchor_at(at: ChartPoint, model: ChartModel) -> Anchor:
     """The candle and the price at a place, in the market's decimals; with Ctrl the nearest of the candle's four prices.
     Places above or below the prices count as their edge, and prices at or below zero as the smallest step."""
     pane, index = at.frame.price_pane, round(at.index)
     row = min(max(at.pixel.y(), pane.top), pane.inner_bottom - 1)
-    price = max(round(pane.value_at(row), model.decimals()), tick_of(model))
+    price = in_steps(pane.value_at(row), model)
     candle = model.candle(index) if at.modifiers & Qt.KeyboardModifier.ControlModifier else None
     if candle is not None and at.area is not Area.PRICE_AXIS:
         # In one row, the close wins.
